@@ -1,0 +1,356 @@
+/** What `venuewatch check` concludes from evidence of each cause. */
+import { tolerableClockErrorMs } from "../../server/commands/check/conditions.js";
+import type { Evidence, QuorumComponent } from "../../server/commands/check/evidence.js";
+import { bad, confirmed, controls, part, refused, silent, untried } from "./evidence.js";
+
+const away = bad("rest:time", "timeout");
+const nothing = [away, bad("ws:conn", "timeout")];
+const unresolved = untried("rest:time", "resolver");
+
+interface Claim {
+  state?: "outage" | "degraded";
+  /** Default: the venue's. */
+  componentState?: QuorumComponent["state"];
+  agreeing?: number;
+}
+
+export function ofQuorum(component: string, { state, componentState, agreeing = 3 }: Claim = {}) {
+  const venueState = state ?? "operational";
+  return confirmed({
+    state: venueState,
+    components: [{ component, state: componentState ?? venueState, agreeing, reporting: 3 }],
+  });
+}
+
+/** Of a proxy that answers for every name. */
+const fakeAddress = { name: "rest-ticker.example.org", address: "198.18.0.7", kind: "reserved" };
+const sharedSocket = { ...bad("ws:book", "timeout"), sharedWith: ["ws:trades"] };
+export const outage = ofQuorum("rest:time", { state: "outage", agreeing: 2 });
+const minuteAhead = { errorMs: 60_000, withinMs: 300 };
+
+interface VerdictCase {
+  what: string;
+  spoiled: Partial<Evidence>;
+  /** Rule and exit code. */
+  gives: [rule: string, code: number];
+  summary?: RegExp;
+}
+
+export const verdictCases: readonly VerdictCase[] = [
+  { what: "all is well", spoiled: {}, gives: ["nothing-wrong", 0] },
+  {
+    what: "an outage that is seen here, too",
+    spoiled: { quorum: outage, here: nothing },
+    gives: ["venue", 2],
+    summary: /^it is the venue: it is in state outage since \S+: rest:time outage, as 2 of 3 regions agree$/,
+  },
+  { what: "an outage while it works here", spoiled: { quorum: outage }, gives: ["venue", 2] },
+  {
+    what: "an outage while nothing is reached here",
+    spoiled: { quorum: outage, here: nothing, controls: controls(away) },
+    gives: ["venue", 2],
+  },
+  {
+    what: "an outage while this address is limited",
+    spoiled: { quorum: outage, here: [bad("rest:time", "limited", 429)] },
+    gives: ["venue", 2],
+  },
+  { what: "an outage and a wrong clock", spoiled: { quorum: outage, clock: minuteAhead }, gives: ["venue", 2] },
+  {
+    what: "a degraded venue",
+    spoiled: { quorum: ofQuorum("ws:conn", { state: "degraded" }) },
+    gives: ["venue", 1],
+  },
+  {
+    what: "a bad component of a venue that is not called degraded yet",
+    spoiled: {
+      quorum: confirmed({ components: [{ component: "ws:conn", state: "outage", agreeing: 2, reporting: 3 }] }),
+      here: [part("rest:time"), bad("ws:conn", "handshake", 403)],
+    },
+    gives: ["venue", 1],
+  },
+  {
+    what: "403 here",
+    spoiled: { here: [bad("rest:time", "blocked", 403)] },
+    gives: ["refused-here", 20],
+    summary: /403/,
+  },
+  {
+    what: "451 here",
+    spoiled: { here: [bad("rest:time", "blocked", 451)] },
+    gives: ["refused-here", 20],
+    summary: /451/,
+  },
+  {
+    what: "429 here",
+    spoiled: { here: [bad("rest:time", "limited", 429)] },
+    gives: ["rate-limit", 21],
+    summary: /429/,
+  },
+  {
+    what: "418 here",
+    spoiled: { here: [bad("rest:time", "limited", 418)] },
+    gives: ["rate-limit", 21],
+    summary: /418/,
+  },
+  {
+    what: "429 here, and a proxy that gives out addresses of its own",
+    spoiled: {
+      here: [bad("rest:time", "limited", 429)],
+      oddAddresses: [{ ...fakeAddress, name: "rest-time.example.org" }],
+    },
+    gives: ["rate-limit", 21],
+  },
+  {
+    what: "451 here, and such a proxy",
+    spoiled: {
+      here: [bad("rest:time", "blocked", 451)],
+      oddAddresses: [{ ...fakeAddress, name: "rest-time.example.org" }],
+    },
+    gives: ["refused-here", 20],
+  },
+  {
+    what: "503 here alone",
+    spoiled: { here: [bad("rest:time", "http", 503)] },
+    gives: ["answers-badly", 3],
+    summary: /rest:time http.*may not have confirmed it yet/,
+  },
+  { what: "a broken answer here alone", spoiled: { here: [bad("rest:time", "body")] }, gives: ["answers-badly", 3] },
+  {
+    what: "an upgrade that fails in the server",
+    spoiled: { here: [bad("ws:conn", "handshake", 502)] },
+    gives: ["answers-badly", 3],
+  },
+  {
+    what: "an upgrade that is refused",
+    spoiled: { here: [bad("ws:conn", "handshake", 404)] },
+    gives: ["only-here", 20],
+  },
+  {
+    what: "a refused connection here alone",
+    spoiled: { here: [bad("rest:time", "connect")] },
+    gives: ["only-here", 20],
+  },
+  {
+    what: "data that stand still here alone",
+    spoiled: { here: [bad("rest:time", "stale", 200)] },
+    gives: ["answers-badly", 3],
+  },
+  ...(["limited", "blocked", "connect", "dns", "http"] as const).flatMap((fault): VerdictCase[] => [
+    {
+      what: `${fault} of an endpoint that the regions do not know`,
+      spoiled: { here: [part("ws:conn"), bad("rest:new", fault)] },
+      gives: ["bad-here", 3],
+      summary: /because the regions do not know rest:new$/,
+    },
+    {
+      what: `${fault} of an endpoint of which the regions know too little`,
+      spoiled: { here: [bad("rest:time", fault)], quorum: ofQuorum("rest:time", { componentState: "unknown" }) },
+      gives: ["bad-here", 3],
+      summary: /because the regions have too little evidence of rest:time$/,
+    },
+  ]),
+  {
+    what: "a certificate of somebody else at an endpoint that the regions do not know",
+    spoiled: {
+      here: [part("rest:time"), bad("rest:new", "tls")],
+      refusedCertificate: refused("SELF_SIGNED_CERT_IN_CHAIN", { host: "rest-new.example.org" }),
+    },
+    gives: ["bad-here", 3],
+  },
+  {
+    what: "a socket of two streams, one of which the regions know",
+    spoiled: { here: [sharedSocket], quorum: ofQuorum("ws:trades") },
+    gives: ["only-here", 20],
+  },
+  {
+    what: "a socket of two streams, one of which a quorum sees fail",
+    spoiled: { here: [sharedSocket], quorum: ofQuorum("ws:trades", { componentState: "outage" }) },
+    gives: ["venue", 1],
+  },
+  {
+    what: "a socket that a firewall blocks",
+    spoiled: { here: [part("rest:time"), bad("ws:conn", "timeout")] },
+    gives: ["only-here", 20],
+    summary: /ws:conn timeout/,
+  },
+  {
+    what: "such a socket, while no other venue shows that this machine reaches any",
+    spoiled: { here: [part("rest:time"), bad("ws:conn", "timeout")], controls: [] },
+    gives: ["bad-here", 3],
+    summary: /because no other venue of the registry answers here for comparison$/,
+  },
+  {
+    what: "a fault that one region sees, too",
+    spoiled: { here: [away], quorum: { ...ofQuorum("rest:time", { agreeing: 2 }), dissenting: ["us-east"] } },
+    gives: ["some-regions", 20],
+    summary: /every place: 1 of 3 regions does not agree that rest:time works, while most/,
+  },
+  {
+    what: "a fault that one region sees, whose name is not known",
+    spoiled: { here: [away], quorum: { ...ofQuorum("rest:time", { agreeing: 2 }), dissenting: null } },
+    gives: ["some-regions", 20],
+    summary: /every place: 1 of 3 regions does not agree that rest:time works, while most/,
+  },
+  {
+    what: "a fault that one region sees, while another one has too few samples to vote",
+    spoiled: { here: [away], quorum: { ...ofQuorum("rest:time", { agreeing: 1 }), dissenting: ["us-east"] } },
+    gives: ["some-regions", 20],
+    summary: /1 of 3 regions does not agree that rest:time works/,
+  },
+  {
+    what: "a fault here, while a region sees trouble of another component",
+    spoiled: { here: [away], quorum: { ...ofQuorum("rest:time"), dissenting: ["us-east"] } },
+    gives: ["only-here", 20],
+  },
+  {
+    what: "a fault here, while a region has too few samples to vote",
+    spoiled: { here: [away], quorum: ofQuorum("rest:time", { agreeing: 2 }) },
+    gives: ["only-here", 20],
+  },
+  { what: "no way out", spoiled: { here: nothing, controls: controls(away) }, gives: ["nothing-answers", 22] },
+  {
+    what: "no way out, and the service is away",
+    spoiled: { quorum: silent, here: nothing, controls: controls(away) },
+    gives: ["nothing-answers", 22],
+  },
+  {
+    what: "most others away",
+    spoiled: { here: nothing, controls: controls(away).with(1, { venue: "beta", measured: part("rest:time") }) },
+    gives: ["most-controls-away", 22],
+    summary: /3 of 4 other venues/,
+  },
+  { what: "no socket left", spoiled: { here: [untried("rest:time", "sockets")] }, gives: ["no-socket", 22] },
+  {
+    what: "a dead resolver",
+    spoiled: { quorum: silent, here: [unresolved], controls: controls(unresolved) },
+    gives: ["no-name-resolves", 23],
+  },
+  {
+    what: "a resolver without this name",
+    spoiled: { here: [bad("rest:time", "dns")] },
+    gives: ["name-does-not-resolve", 23],
+  },
+  {
+    what: "a resolver that lies",
+    spoiled: {
+      here: [part("rest:ticker"), bad("rest:time", "connect")],
+      oddAddresses: [fakeAddress, { name: "rest-time.example.org", address: "127.0.0.1", kind: "loopback" }],
+    },
+    gives: ["odd-address", 23],
+    summary: /leads rest-time\.example\.org to 127\.0\.0\.1, and that is loopback/,
+  },
+  {
+    what: "an odd address of another name than the one that fails",
+    spoiled: { here: [part("rest:ticker"), bad("ws:conn", "connect")], oddAddresses: [fakeAddress] },
+    gives: ["only-here", 20],
+  },
+  {
+    what: "an internal name that works",
+    spoiled: { oddAddresses: [{ name: "node.internal", address: "10.0.0.1", kind: "private" }] },
+    gives: ["nothing-wrong", 0],
+  },
+  {
+    what: "a certificate of somebody else",
+    spoiled: { here: [bad("rest:time", "tls")], refusedCertificate: refused("SELF_SIGNED_CERT_IN_CHAIN") },
+    gives: ["refused-certificate", 24],
+    summary: /Box of the office for rest-time\.example\.org \(SELF_SIGNED_CERT_IN_CHAIN\)/,
+  },
+  {
+    what: "a proxy before everything, the service included",
+    spoiled: {
+      quorum: silent,
+      here: [bad("rest:time", "tls")],
+      controls: controls(bad("rest:time", "tls")),
+      refusedCertificate: refused("UNABLE_TO_GET_ISSUER_CERT_LOCALLY"),
+      clock: null,
+    },
+    gives: ["refused-certificate", 24],
+  },
+  {
+    what: "a certificate that ended at one server of the venue",
+    spoiled: { here: [bad("rest:time", "tls")], refusedCertificate: refused("CERT_HAS_EXPIRED") },
+    gives: ["only-here", 20],
+  },
+  {
+    what: "a certificate that is not valid yet by a clock that is wrong",
+    spoiled: {
+      here: [bad("rest:time", "tls")],
+      refusedCertificate: refused("CERT_NOT_YET_VALID"),
+      at: new Date("2025-12-01"),
+      clock: { errorMs: Date.parse("2025-12-01") - Date.parse("2026-02-01"), withinMs: 300 },
+    },
+    gives: ["certificate-and-clock", 25],
+    summary: /behind: so the venue's certificate seems invalid$/,
+  },
+  {
+    what: "a clock that is wrong by years",
+    spoiled: {
+      quorum: silent,
+      here: [bad("rest:time", "tls")],
+      controls: controls(bad("rest:time", "tls")),
+      refusedCertificate: refused("CERT_NOT_YET_VALID"),
+      clock: null,
+    },
+    gives: ["no-certificate-valid-now", 25],
+  },
+  {
+    what: "a clock that is a minute ahead",
+    spoiled: { clock: minuteAhead },
+    gives: ["wrong-clock", 25],
+    summary: /60\.0 s ahead/,
+  },
+  {
+    what: "a clock that may be right",
+    spoiled: { clock: { errorMs: tolerableClockErrorMs + 200, withinMs: 300 } },
+    gives: ["nothing-wrong", 0],
+  },
+  { what: "a clock that cannot be compared", spoiled: { clock: null }, gives: ["nothing-wrong", 0] },
+  { what: "a venue that the registry lacks", spoiled: { here: [] }, gives: ["not-in-registry", 0] },
+  {
+    what: "a clock that is a minute ahead, while nothing of the venue was measured",
+    spoiled: { here: [], clock: minuteAhead },
+    gives: ["not-in-registry", 0],
+  },
+  { what: "an outage of such a venue", spoiled: { here: [], quorum: outage }, gives: ["venue", 2] },
+  {
+    what: "a service that is away, while it works here",
+    spoiled: { quorum: silent },
+    gives: ["good-here", 3],
+    summary: /because the service is away$/,
+  },
+  {
+    what: "a service that is away, and 503 here",
+    spoiled: { quorum: silent, here: [bad("rest:time", "http", 503)] },
+    gives: ["bad-here", 3],
+  },
+  {
+    what: "a service that is away, a wrong clock, and 503 here, which no clock explains",
+    spoiled: { quorum: silent, here: [bad("rest:time", "http", 503)], clock: minuteAhead },
+    gives: ["bad-here", 3],
+  },
+  {
+    what: "a service that is away, and 429 here",
+    spoiled: { quorum: silent, here: [bad("rest:time", "limited", 429)] },
+    gives: ["bad-here", 3],
+  },
+  {
+    what: "nothing to compare with",
+    spoiled: { here: nothing, controls: [] },
+    gives: ["bad-here", 3],
+    summary: /no other venue/,
+  },
+  { what: "nothing at all", spoiled: { quorum: silent, here: [] }, gives: ["not-measured", 3] },
+  {
+    what: "a part that could not be measured",
+    spoiled: { here: [part("rest:time"), untried("ws:conn", "starved")] },
+    gives: ["good-here", 3],
+    summary: /no trouble, but ws:conn could not be measured \(starved\)$/,
+  },
+  {
+    what: "a slow part that was not waited for",
+    spoiled: { here: [untried("rest:time", "no whole answer within 3.0 s")] },
+    gives: ["not-measured", 3],
+    summary: /no trouble, but rest:time could not be measured \(no whole answer within 3\.0 s\)$/,
+  },
+];
