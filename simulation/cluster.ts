@@ -2,7 +2,6 @@
  * The whole service on simulated machines: probes of several regions, cores, the database, venues and receivers of
  * alerts. Each program can be killed and is started again by its supervisor.
  */
-import { createServer } from "node:http";
 import { addChannel } from "../server/alerts/channels/add-channel.js";
 import { credentialOf } from "../server/alerts/channels/credential.js";
 import { makeSealing } from "../server/alerts/channels/sealing.js";
@@ -13,29 +12,34 @@ import { openSimulatedDatabase, type SimulatedDatabase } from "./database.js";
 import { keyOf, makeLedger, type Ledger } from "./ledger.js";
 import type { Network } from "./network/network.js";
 import { copyPreparedDatabase } from "./prepared-database.js";
-import { channelKey, startCoreProgram, startProbeProgram, startWebProgram, type ProbeProgram } from "./programs.js";
+import { makeOperator, type Operator, restartInTurn, writeTwoBuilds } from "./operator.js";
+import {
+  channelKey,
+  migrateUntilDone,
+  startCoreProgram,
+  startProbeProgram,
+  startWebProgram,
+  type ProbeProgram,
+} from "./programs.js";
 import { readForever, webPort } from "./reader.js";
+import { type Channel, startReceivers } from "./receivers.js";
 import type { SeededRandom } from "./seeded-random.js";
 import { noteStates } from "./states.js";
-import { startSimulatedVenue, venueEntry, type SimulatedVenue, type VenueFault } from "./venue.js";
-import type { Machine, Process, VirtualTime } from "./virtual-time.js";
+import { drawStatusPage, officialEntry, serveStatusPage, type StatusPage } from "./status-page.js";
+import { type FaultyServer, startFaultyServer, supervise, type Supervised } from "./supervised.js";
+import { startSimulatedVenue, venueEntry } from "./venue.js";
+import type { Machine, VirtualTime } from "./virtual-time.js";
 
 export interface ClusterShape {
   regions: number;
   probesPerRegion: number;
   venues: number;
+  /** How many of the venues have a status page. */
+  statusPages: number;
   cores: number;
   webs: number;
   channels: number;
   cadenceMs: number;
-}
-
-/** A program that its supervisor starts again after it has been killed. */
-export interface Supervised {
-  name: string;
-  machine: Machine;
-  process: () => Process | null;
-  start: () => void;
 }
 
 export interface Probe extends Supervised {
@@ -43,25 +47,20 @@ export interface Probe extends Supervised {
   program: () => ProbeProgram | null;
 }
 
-export interface Channel {
-  name: string;
-  /** How the receiver reacts to the next alerts. */
-  react: (reaction: "accept" | "refuse" | "hang" | "reset") => void;
-}
-
-export interface RunningVenue extends SimulatedVenue {
-  kill: () => void;
-  start: () => void;
-}
-
 export interface Cluster {
+  /** At the start. */
   registry: Registry;
+  /** After the first migration: with one more venue. */
+  largerRegistry: Registry;
   ledger: Ledger;
   database: SimulatedDatabase;
   probes: readonly Probe[];
   cores: readonly Supervised[];
   webs: readonly Supervised[];
-  venues: ReadonlyMap<string, RunningVenue>;
+  operator: Operator;
+  /** Of venues, and of their status pages. */
+  servers: ReadonlyMap<string, FaultyServer>;
+  statusPages: readonly StatusPage[];
   machines: readonly Machine[];
   channels: readonly Channel[];
   /** True time. */
@@ -89,6 +88,8 @@ const receiverPort = 9000;
 export async function startCluster(shape: ClusterShape, around: Surroundings): Promise<Cluster> {
   const { time, random, network, write, definitions } = around;
   const registry = registryOf(shape);
+  const largerRegistry = registryOf({ ...shape, venues: shape.venues + 1 });
+  let currentRegistry = registry;
   const ledger = makeLedger();
   const machines: Machine[] = [];
   const clocks = random.branch("clocks");
@@ -100,20 +101,31 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
     return machine;
   };
   const directory = await copyPreparedDatabase(registry);
+  const builds = await writeTwoBuilds(directory);
   const log = makeLog("database", "warn", write);
   const database = await openSimulatedDatabase({
     ...{ time, random: random.branch("database"), log },
     ...{ machine: makeMachine("database", true), host: "database.machine", directory: `${directory}/pgdata` },
   });
   database.start();
+  const databaseUrl = database.url;
 
-  const venues = new Map(
-    registry.venues.map(({ id }) => {
-      const machine = makeMachine(id);
-      network.name(`${id}.venue`, machine);
-      return [id, runVenue(id, machine, time)] as const;
-    }),
+  const venues = largerRegistry.venues.map(({ id }) => {
+    const machine = makeMachine(id);
+    network.name(`${id}.venue`, machine);
+    return startFaultyServer(time, machine, startSimulatedVenue);
+  });
+  const statusPages = registry.venues
+    .filter(({ official }) => official !== null)
+    .map(({ id }) => drawStatusPage(id, random.branch(`status page of ${id}`), time.nowMs()));
+  const statusServers = statusPages.map((page) =>
+    startFaultyServer(time, makeMachine(`${page.venue}-status`), () =>
+      serveStatusPage(page, time.nowMs, (path) =>
+        ledger.feedRequests.push({ venue: page.venue, path, atMs: time.nowMs() }),
+      ),
+    ),
   );
+  const servers = new Map([...venues, ...statusServers].map((server) => [server.name, server]));
 
   const coreMachines = Array.from({ length: shape.cores }, (_, place) => makeMachine(`core-${place + 1}`));
   const channels = Array.from({ length: shape.channels }, (_, place) =>
@@ -122,7 +134,7 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
 
   const observer = time.startProcess("observer", makeMachine("observer", true));
   const pool = observer.run(() =>
-    openPool(database.url, { applicationName: "observer", log: makeLog("observer", "warn", write), max: 1 }),
+    openPool(databaseUrl, { applicationName: "observer", log: makeLog("observer", "warn", write), max: 1 }),
   );
 
   async function ask<Result>(work: (pool: Pool) => Promise<Result>): Promise<Result> {
@@ -151,68 +163,64 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
   const probes = registry.regions.flatMap(({ id: region }) =>
     Array.from({ length: shape.probesPerRegion }, (_, place) => superviseProbe(region, `${region}-${place + 1}`)),
   );
-  const cores = coreMachines.map(superviseCore);
-  const webs = Array.from({ length: shape.webs }, (_, place) => superviseWeb(makeMachine(`web-${place + 1}`)));
-  for (const program of [...probes, ...cores, ...webs]) program.start();
-  const others = ["/v1/incidents", "/v1/regions", ...registry.venues.map(({ id }) => `/v1/exchanges/${id}`)];
+  const cores = coreMachines.map((machine) =>
+    supervise(time, machine, () =>
+      startCoreProgram({
+        ...{ databaseUrl, write },
+        onDecided: (instant, fence) => ledger.decisions.push({ core: machine.name, instant, fence }),
+      }),
+    ),
+  );
+  const webs = Array.from({ length: shape.webs }, (_, place) =>
+    supervise(time, makeMachine(`web-${place + 1}`), () =>
+      startWebProgram({ databaseUrl, registry: currentRegistry, port: webPort, write }),
+    ),
+  );
+  const programs = [...probes, ...cores, ...webs];
+  for (const program of programs) program.start();
+
+  const operator = makeOperator({
+    ...{ time, machine: makeMachine("operator") },
+    migrate: (number) =>
+      migrateUntilDone({
+        ...{ databaseUrl, registry: largerRegistry, sqlFolder: builds[number % 2]!, definitions, write },
+      }),
+    onMigrated() {
+      currentRegistry = largerRegistry;
+      const rollout = ledger.begin("registry", "rollout", time.nowMs());
+      restartInTurn(time, programs, ({ name }) => {
+        ledger.begin(name, "down", time.nowMs()).toMs = time.nowMs();
+        rollout.toMs = time.nowMs();
+      });
+    },
+  });
+
+  const others = ["/v1/incidents", "/v1/regions", ...largerRegistry.venues.map(({ id }) => `/v1/exchanges/${id}`)];
   const paths = others.flatMap((path) => ["/v1/status", path]);
   for (const { name } of webs)
     void observer.run(() => readForever(`${name}.machine`, paths, (body) => ledger.bodies.push(body)));
   void observer.run(() => noteStates(pool, (states) => ledger.states.push(states)));
 
   function superviseProbe(region: string, name: string): Probe {
-    const machine = makeMachine(name);
-    let process: Process | null = null;
     let program: ProbeProgram | null = null;
-    return {
-      ...{ name, region, machine, process: () => process, program: () => program },
-      start() {
-        const started = (process = time.startProcess(name, machine));
-        program = null;
-        const startProgram = () =>
-          startProbeProgram({
-            ...{ databaseUrl: database.url, write, registry, region, machine: name, dataDir: `/simulated/${name}` },
-            onTaken(sample) {
-              const key = keyOf(region, sample);
-              const takers = ledger.taken.get(key) ?? [];
-              ledger.taken.set(key, [...takers, { region, probe: name, sample, atMs: time.nowMs() }]);
-            },
-            onAcknowledged: (samples) => samples.forEach((sample) => ledger.acknowledged.add(keyOf(region, sample))),
-          });
-        void started.run(startProgram).then((running) => (program = running));
-      },
-    };
-  }
-
-  function superviseCore(machine: Machine): Supervised {
-    let process: Process | null = null;
-    return {
-      ...{ name: machine.name, machine, process: () => process },
-      start() {
-        process = time.startProcess(machine.name, machine);
-        process.run(() =>
-          startCoreProgram({
-            ...{ databaseUrl: database.url, write },
-            onDecided: (instant, fence) => ledger.decisions.push({ core: machine.name, instant, fence }),
-          }),
-        );
-      },
-    };
-  }
-
-  function superviseWeb(machine: Machine): Supervised {
-    let process: Process | null = null;
-    return {
-      ...{ name: machine.name, machine, process: () => process },
-      start() {
-        process = time.startProcess(machine.name, machine);
-        void process.run(() => startWebProgram({ databaseUrl: database.url, registry, port: webPort, write }));
-      },
-    };
+    const supervised = supervise(time, makeMachine(name), async () => {
+      program = null;
+      program = await startProbeProgram({
+        ...{ databaseUrl, write, registry: currentRegistry, region, machine: name, dataDir: `/simulated/${name}` },
+        onTaken(sample) {
+          const key = keyOf(region, sample);
+          const takers = ledger.taken.get(key) ?? [];
+          ledger.taken.set(key, [...takers, { region, probe: name, sample, atMs: time.nowMs() }]);
+        },
+        onAcknowledged: (samples) => samples.forEach((sample) => ledger.acknowledged.add(keyOf(region, sample))),
+      });
+    });
+    return { ...supervised, region, program: () => program };
   }
 
   return {
-    ...{ registry, ledger, database, probes, cores, webs, venues, channels, machines, ask },
+    ...{ registry, largerRegistry, ledger, database, probes, cores, webs, operator, machines, channels, ask },
+    ...{ servers, statusPages },
     startMs: time.nowMs(),
     nowMs: time.nowMs,
     resourcesOf(program) {
@@ -220,7 +228,7 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
       return { pending: process ? time.pending(process) : 0, connections: network.connectionsOf(program.machine) };
     },
     async close() {
-      for (const program of [...probes, ...cores, ...webs]) program.process()?.kill();
+      for (const program of [...programs, operator]) program.process()?.kill();
       observer.kill();
       await database.crash();
       await database.close();
@@ -228,68 +236,16 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
   };
 }
 
-function runVenue(id: string, machine: Machine, time: VirtualTime): RunningVenue {
-  let process: Process;
-  let venue: SimulatedVenue;
-  let fault: VenueFault = null;
-  const start = () => {
-    process = time.startProcess(id, machine);
-    venue = process.run(startSimulatedVenue);
-    venue.fault(fault);
-  };
-  start();
-  return {
-    start,
-    kill: () => process.kill(),
-    fault(given) {
-      fault = given;
-      venue.fault(given);
-    },
-  };
-}
-
-export function registryOf({ regions, venues, cadenceMs }: ClusterShape): Registry {
+export function registryOf({ regions, venues, statusPages, cadenceMs }: ClusterShape): Registry {
   return {
     probeIntervalMs: cadenceMs,
     regions: Array.from({ length: regions }, (_, place) => ({
       id: `region-${place + 1}`,
       name: `Region ${place + 1}`,
     })),
-    venues: Array.from({ length: venues }, (_, place) => venueEntry(`venue-${place + 1}`, cadenceMs)),
+    venues: Array.from({ length: venues }, (_, place) => {
+      const id = `venue-${place + 1}`;
+      return venueEntry(id, cadenceMs, place < statusPages ? officialEntry(id) : null);
+    }),
   };
-}
-
-/**
- * A receiver listens on the loopback address of each machine of a core, because alerts over plain HTTP are sent to no
- * other address.
- */
-function startReceivers(
-  name: string,
-  port: number,
-  machines: readonly Machine[],
-  time: VirtualTime,
-  ledger: Ledger,
-): Channel {
-  let reaction: "accept" | "refuse" | "hang" | "reset" = "accept";
-  for (const machine of machines)
-    time.startProcess(`${name} at ${machine.name}`, machine).run(() => {
-      const server = createServer((request, response) => {
-        const chunks: Buffer[] = [];
-        request.on("data", (chunk: Buffer) => chunks.push(chunk));
-        request.on("end", () => {
-          if (reaction === "hang") return;
-          if (reaction === "reset") return void request.socket.destroy();
-          if (reaction === "accept") noteArrival(name, Buffer.concat(chunks).toString(), time.nowMs(), ledger);
-          response.writeHead(reaction === "accept" ? 200 : 500).end("noted");
-        });
-        request.on("error", () => {});
-      });
-      server.listen(port, "127.0.0.1");
-    });
-  return { name, react: (given) => (reaction = given) };
-}
-
-function noteArrival(channel: string, body: string, atMs: number, ledger: Ledger): void {
-  const alert = JSON.parse(body) as { eventId: number };
-  ledger.arrivals.push({ channel, eventId: alert.eventId, content: body, atMs });
 }

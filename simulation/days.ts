@@ -55,7 +55,7 @@ const machineNamed = (name: string) => {
   return machine;
 };
 const registry = registryOf({
-  ...{ regions: 2, probesPerRegion: 1, venues: 2, cores: 1, webs: 0, channels: 0 },
+  ...{ regions: 2, probesPerRegion: 1, venues: 2, statusPages: 0, cores: 1, webs: 0, channels: 0 },
   cadenceMs: minuteMs,
 });
 const problems: string[] = [];

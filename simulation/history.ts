@@ -8,6 +8,8 @@ import { checkCoverage } from "./checkers/coverage.js";
 import { checkEngine } from "./checkers/engine.js";
 import { checkGreen } from "./checkers/green.js";
 import { checkLeader } from "./checkers/leader.js";
+import { checkMigrations } from "./checkers/migrations.js";
+import { checkNotices } from "./checkers/notices.js";
 import { checkRollups } from "./checkers/rollups.js";
 import { checkSamples } from "./checkers/samples.js";
 import { checkSecondOpinion } from "./checkers/second-opinion.js";
@@ -16,7 +18,7 @@ import { installVirtualDisk } from "./disk/disks.js";
 import { installVirtualNetwork } from "./network/network.js";
 import { scheduleScript } from "./play.js";
 import { startMs } from "./prepared-database.js";
-import { drawScript, type Profile, type ScriptedFault } from "./script.js";
+import { drawScript, type Profile, type ScriptedFault, type Targets } from "./script.js";
 import { makeSeededRandom } from "./seeded-random.js";
 import { installVirtualGlobals } from "./virtual-globals.js";
 import { makeVirtualTime, type VirtualTime } from "./virtual-time.js";
@@ -56,8 +58,26 @@ export interface HistoryResult {
  * and several answers of each in ten seconds (probe/network/own-network.ts).
  */
 export const shapes: Record<string, ClusterShape> = {
-  usual: { regions: 3, probesPerRegion: 2, venues: 8, cores: 2, webs: 2, channels: 2, cadenceMs: 5_000 },
-  small: { regions: 2, probesPerRegion: 1, venues: 4, cores: 2, webs: 1, channels: 1, cadenceMs: 5_000 },
+  usual: {
+    regions: 3,
+    probesPerRegion: 2,
+    venues: 8,
+    statusPages: 4,
+    cores: 2,
+    webs: 2,
+    channels: 2,
+    cadenceMs: 5_000,
+  },
+  small: {
+    regions: 2,
+    probesPerRegion: 1,
+    venues: 4,
+    statusPages: 2,
+    cores: 2,
+    webs: 1,
+    channels: 1,
+    cadenceMs: 5_000,
+  },
 };
 
 /** All work that the faults delayed is done by then: samples delivered, incidents closed, alerts sent. */
@@ -67,7 +87,7 @@ function quietMsAfter(script: readonly ScriptedFault[]): number {
 }
 
 /** While all programs run; then the cores stop, so that the engine's records stay as they are. */
-const checksOfRunning = [checkBounds, checkRollups];
+const checksOfRunning = [checkBounds, checkRollups, checkMigrations, checkNotices];
 const checks = [
   ...[checkSamples, checkCoverage, checkBlame, checkGreen],
   ...[checkAlerts, checkLeader, checkEngine, checkSecondOpinion, checkBodies],
@@ -122,10 +142,12 @@ export function crashText({ process, error }: VirtualTime["crashes"][number]): s
   return `${process} crashed: ${String((error as Error).stack ?? error)}`;
 }
 
-function targetsOf({ probes, cores, webs, venues, channels }: Cluster) {
+function targetsOf({ probes, cores, webs, largerRegistry, statusPages, channels }: Cluster): Targets {
   const namesOf = (of: readonly { name: string }[]) => of.map(({ name }) => name);
   return {
     ...{ probes: namesOf(probes), cores: namesOf(cores), webs: namesOf(webs) },
-    ...{ venues: [...venues.keys()], channels: namesOf(channels) },
+    venues: largerRegistry.venues.map(({ id }) => id),
+    statusPages: statusPages.map(({ venue }) => `${venue}-status`),
+    channels: namesOf(channels),
   };
 }

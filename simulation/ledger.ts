@@ -38,6 +38,13 @@ export interface ReadBody {
   atMs: number;
 }
 
+/** A request that a venue's status page received. */
+export interface FeedRequest {
+  venue: string;
+  path: string;
+  atMs: number;
+}
+
 /** All states of the engine after an instant, in the lines of test/support/engine-on-worlds.ts. */
 export interface EngineStates {
   instantMs: number;
@@ -59,6 +66,7 @@ export interface Ledger {
   decisions: Decision[];
   states: EngineStates[];
   bodies: ReadBody[];
+  feedRequests: FeedRequest[];
   /** By the name of a venue, a machine or a process. */
   periods: Map<string, Period[]>;
   begin: (of: string, what: string, atMs: number) => Period;
@@ -67,7 +75,8 @@ export interface Ledger {
 export function makeLedger(): Ledger {
   const periods = new Map<string, Period[]>();
   return {
-    ...{ taken: new Map(), acknowledged: new Set(), arrivals: [], decisions: [], states: [], bodies: [], periods },
+    ...{ taken: new Map(), acknowledged: new Set(), arrivals: [], decisions: [], states: [] },
+    ...{ bodies: [], feedRequests: [], periods },
     begin(of, what, atMs) {
       const period = { what, fromMs: atMs, toMs: Infinity };
       periods.set(of, [...(periods.get(of) ?? []), period]);

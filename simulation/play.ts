@@ -1,5 +1,6 @@
 /** Plays a script of faults on a cluster, and ends each. */
-import type { Cluster, Supervised } from "./cluster.js";
+import type { Cluster } from "./cluster.js";
+import type { Supervised } from "./supervised.js";
 import type { Disks } from "./disk/disks.js";
 import type { Period } from "./ledger.js";
 import type { Network } from "./network/network.js";
@@ -70,7 +71,7 @@ function endsByItself({ kind }: ScriptedFault): boolean {
 
 /** Faults of the same are not ended by each other. */
 function affectedBy({ kind, target, other = "" }: ScriptedFault): string {
-  if (["kill", "die", "power"].includes(kind)) return `process ${target}`;
+  if (["kill", "die", "power", "migrate"].includes(kind)) return `process ${target}`;
   if (["cut", "part"].includes(kind)) return `links ${target}`;
   if (["errors", "silent", "slow", "nonsense", "quiet stream"].includes(kind)) return `venue ${target}`;
   if (["refuse", "hang", "reset"].includes(kind)) return `receiver ${target}`;
@@ -122,8 +123,11 @@ function begin(stage: Stage, fault: ScriptedFault): void {
       return channelOf(cluster, target).react(kind);
     case "die":
       return;
+    case "migrate":
+      cluster.operator.migrate();
+      return cluster.operator.process()!.killAfter(eventsUntilDeath(fault), () => {});
     default:
-      return cluster.venues.get(target)!.fault(kind);
+      return cluster.servers.get(target)!.fault(kind);
   }
 }
 
@@ -134,6 +138,7 @@ function end(stage: Stage, { kind, target, byMs }: ScriptedFault): void {
     case "kill":
     case "die":
     case "power":
+    case "migrate":
       return restart(cluster, target);
     case "full":
       return disks.of(machine()).setCapacity(Infinity);
@@ -157,31 +162,35 @@ function end(stage: Stage, { kind, target, byMs }: ScriptedFault): void {
     case "slow":
     case "nonsense":
     case "quiet stream":
-      return cluster.venues.get(target)!.fault(null);
+      return cluster.servers.get(target)!.fault(null);
     default:
     // they end by themselves
   }
 }
 
 /** @param period begins with its death */
-function dieSoon({ cluster, time }: Stage, { target, atMs, forMs }: ScriptedFault, period: Period): void {
-  period.fromMs += forMs;
-  const events = 1 + (atMs % mostEvents);
-  programOf(cluster, target)!
+function dieSoon({ cluster, time }: Stage, fault: ScriptedFault, period: Period): void {
+  period.fromMs += fault.forMs;
+  programOf(cluster, fault.target)!
     .process()
-    ?.killAfter(events, () => (period.fromMs = Math.min(period.fromMs, time.nowMs())));
+    ?.killAfter(eventsUntilDeath(fault), () => (period.fromMs = Math.min(period.fromMs, time.nowMs())));
+}
+
+function eventsUntilDeath({ atMs }: ScriptedFault): number {
+  return 1 + (atMs % mostEvents);
 }
 
 function kill({ cluster, time }: Stage, target: string): void {
-  if (target !== "database") return (cluster.venues.get(target) ?? programOf(cluster, target)!.process())?.kill();
+  if (target !== "database") return programOf(cluster, target)!.process()?.kill();
   cluster.database.crash().catch((error: unknown) => time.crashes.push({ process: "database", error }));
 }
 
 function restart(cluster: Cluster, target: string): void {
   if (target === "database") return cluster.database.start();
+  const program = programOf(cluster, target)!;
   // it may still have to die
-  programOf(cluster, target)?.process()?.kill();
-  (cluster.venues.get(target) ?? programOf(cluster, target)!).start();
+  program.process()?.kill();
+  program.start();
 }
 
 function setLoss({ cluster, network }: Stage, target: string, lossShare: number): void {
@@ -192,8 +201,8 @@ function setLoss({ cluster, network }: Stage, target: string, lossShare: number)
   }
 }
 
-function programOf({ probes, cores, webs }: Cluster, name: string): Supervised | undefined {
-  return [...probes, ...cores, ...webs].find((one) => one.name === name);
+function programOf({ probes, cores, webs, operator, servers }: Cluster, name: string): Supervised | undefined {
+  return [...probes, ...cores, ...webs, operator, ...servers.values()].find((one) => one.name === name);
 }
 
 function machineOf({ machines }: Cluster, name: string): Machine {

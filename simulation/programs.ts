@@ -2,6 +2,7 @@
  * The programs of the service as `server/commands/` composes them, without settings, signals and health ports. Each
  * start runs in a process of its own.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { endLease, sendHeartbeat } from "../probe/lease/heartbeat.js";
 import { startVenueLease } from "../probe/lease/venue-lease.js";
 import { openSpool, type Spool } from "../probe/delivery/spool.js";
@@ -11,9 +12,12 @@ import { startDispatcher } from "../server/alerts/delivery/dispatcher.js";
 import { makePoster } from "../server/alerts/delivery/post.js";
 import { makeSealing } from "../server/alerts/channels/sealing.js";
 import { formatAlert } from "../server/alerts/formats/format-alert.js";
+import { migrate } from "../server/database/migrate.js";
 import { recordSamples } from "../server/database/record-samples.js";
 import { startCore, type Core } from "../server/engine/core.js";
 import type { Decided, Refused } from "../server/engine/tick.js";
+import { makePolling } from "../server/notices/polling.js";
+import { makeFeedReader } from "../server/notices/reader.js";
 import { openPool, type Pool } from "../shared/database/pool.js";
 import { makeLog } from "../shared/log/log.js";
 import type { Sample } from "../shared/measurement/sample.js";
@@ -21,6 +25,7 @@ import type { Registry } from "../shared/registry/registry.js";
 
 const version = "0.0.0";
 const siteUrl = "https://status.example";
+const migrateAgainMs = 5_000;
 export const channelKey = Buffer.alloc(32, 5);
 
 export interface ProgramOptions {
@@ -100,7 +105,7 @@ export interface CoreProgramOptions extends ProgramOptions {
   onDecided: (instant: Date, fence: number) => void;
 }
 
-/** As server/commands/core.ts, without the readers of feeds. */
+/** As server/commands/core.ts. */
 export function startCoreProgram(options: CoreProgramOptions): { core: Core; close: () => Promise<void> } {
   const { databaseUrl, write, onDecided } = options;
   const log = makeLog("core", "info", write, { withoutDatabase: "the engine and alerts pause" });
@@ -109,6 +114,9 @@ export function startCoreProgram(options: CoreProgramOptions): { core: Core; clo
   const pool = open("core", 4, 120_000);
   const leasePool = open("core lease", 1, 15_000);
   const alertsPool = open("core alerts", 1, 120_000, 5_000);
+  const noticesPool = open("core notices", 2, 120_000);
+  const reader = makeFeedReader({ userAgent: `venuewatch/${version} (notices)` });
+  const polling = makePolling({ db: noticesPool, reader, log });
   const poster = makePoster({ allowLoopback: true });
   const dispatcher = startDispatcher({
     db: alertsPool,
@@ -118,14 +126,18 @@ export function startCoreProgram(options: CoreProgramOptions): { core: Core; clo
       formatAlert(to, alert, { ...sent, baseUrl: siteUrl, userAgent: `venuewatch/${version} (alerts)` }),
     log,
   });
-  const core = startCore({ pool: watchedTicks(pool, onDecided), leasePool, log, onAlert: dispatcher.wake });
+  const core = startCore({
+    ...{ pool: watchedTicks(pool, onDecided), leasePool, log, onAlert: dispatcher.wake },
+    readNextFeed: (signal) => polling.readNext(signal),
+  });
   return {
     core,
     async close() {
       await core.close();
       await dispatcher.close();
       await poster.close();
-      await Promise.all([pool, leasePool, alertsPool].map((one) => one.close()));
+      await reader.close();
+      await Promise.all([pool, leasePool, alertsPool, noticesPool].map((one) => one.close()));
     },
   };
 }
@@ -143,6 +155,32 @@ export async function startWebProgram({ databaseUrl, registry, port, write }: We
     pool: openPool(databaseUrl, { applicationName: "web", log, statementTimeoutMs: 10_000, readOnly: true }),
     ...{ clockTrustedMs: 50, heldMs: 30_000 },
   });
+}
+
+export interface MigrationOptions extends ProgramOptions {
+  registry: Registry;
+  /** Of the build that migrates. */
+  sqlFolder: URL;
+  /** SQL that runs after the migration. */
+  definitions?: string | undefined;
+}
+
+/** As server/commands/migrate.ts, repeated until it succeeds. */
+export async function migrateUntilDone({ databaseUrl, registry, sqlFolder, definitions, write }: MigrationOptions) {
+  const log = makeLog("migrate", "info", write);
+  for (;;) {
+    const pool = openPool(databaseUrl, { applicationName: "migrate", log, max: 2 });
+    try {
+      await migrate(pool, registry, log, sqlFolder);
+      if (definitions !== undefined) await pool.script(definitions);
+      return;
+    } catch (error) {
+      log.warn("the migration failed; repeating it", { error });
+    } finally {
+      await pool.close();
+    }
+    await sleep(migrateAgainMs);
+  }
 }
 
 function watchedTicks(pool: Pool, onDecided: CoreProgramOptions["onDecided"]): Pool {

@@ -18,14 +18,16 @@ import type { SeededRandom } from "./seeded-random.js";
  * - `full`, `broken` the disk takes no writes, or fails every operation
  * - `clock` the machine's clock is wrong
  * - `power` the machine loses its power: processes, and what the disk had not synced
- * - `errors`, `silent`, `slow`, `nonsense`, `quiet stream` a venue's faults
+ * - `errors`, `silent`, `slow`, `nonsense`, `quiet stream` faults of a venue, or of its status page
  * - `refuse`, `hang`, `reset` a receiver's reactions to alerts
+ * - `migrate` the operator migrates to another build with a larger registry; killed after some events, and started again
+ *   after the duration
  */
 export const faultKinds = [
   ...(["kill", "die", "pause", "stall", "cut", "dns", "reconnect", "lossy", "part"] as const),
   ...(["full", "broken", "power", "clock"] as const),
   ...(["errors", "silent", "slow", "nonsense", "quiet stream"] as const),
-  ...(["refuse", "hang", "reset"] as const),
+  ...(["refuse", "hang", "reset", "migrate"] as const),
 ];
 
 export type FaultKind = (typeof faultKinds)[number];
@@ -48,6 +50,7 @@ export interface Targets {
   cores: readonly string[];
   webs: readonly string[];
   venues: readonly string[];
+  statusPages: readonly string[];
   channels: readonly string[];
 }
 
@@ -101,7 +104,8 @@ function partitionDraws(random: SeededRandom, { probes, cores, webs, venues }: T
   ];
 }
 
-function usualDraws(random: SeededRandom, { probes, cores, webs, venues, channels }: Targets): Draw[] {
+function usualDraws(random: SeededRandom, targets: Targets): Draw[] {
+  const { probes, cores, webs, venues, statusPages, channels } = targets;
   const short = () => 100 + Math.round(random.next() * 8_000);
   const long = () => 5_000 + Math.round(random.next() * 90_000);
   return [
@@ -109,7 +113,7 @@ function usualDraws(random: SeededRandom, { probes, cores, webs, venues, channel
     () => ({ kind: "kill", target: random.pick([...cores, ...webs]), forMs: short() }),
     () => ({ kind: "die", target: random.pick([...probes, ...cores, ...webs]), forMs: short() }),
     () => ({ kind: "kill", target: "database", forMs: short() }),
-    () => ({ kind: "kill", target: random.pick(venues), forMs: long() }),
+    () => ({ kind: "kill", target: random.pick([...venues, ...statusPages]), forMs: long() }),
     () => ({
       kind: "pause",
       target: random.pick([...probes, ...cores, ...webs]),
@@ -142,7 +146,13 @@ function usualDraws(random: SeededRandom, { probes, cores, webs, venues, channel
       target: random.pick(venues),
       forMs: long() + 20_000,
     }),
+    () => ({
+      kind: random.pick(["errors", "silent", "slow", "nonsense"] as const),
+      target: random.pick(statusPages),
+      forMs: long(),
+    }),
     () => ({ kind: random.pick(["refuse", "hang", "reset"] as const), target: random.pick(channels), forMs: long() }),
+    () => ({ kind: "migrate", target: "operator", forMs: short() }),
   ];
 }
 

@@ -1,7 +1,7 @@
 /** A venue of the simulation: one HTTP server with two endpoints and a WebSocket stream, which fail as instructed. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { WebSocketServer } from "ws";
-import type { RestEndpoint, Stream, Venue } from "../shared/registry/registry.js";
+import type { Official, RestEndpoint, Stream, Venue } from "../shared/registry/registry.js";
 
 /** What a venue does wrong at the moment; null: nothing. `silent`: it accepts requests and never answers. */
 export type VenueFault = "errors" | "silent" | "slow" | "nonsense" | "quiet stream" | null;
@@ -42,7 +42,7 @@ export function startSimulatedVenue(): SimulatedVenue {
 }
 
 /** The registry's entry of a simulated venue; its host is `<id>.venue`. */
-export function venueEntry(id: string, cadenceMs: number): Venue {
+export function venueEntry(id: string, cadenceMs: number, official: Official | null): Venue {
   const endpoint = (name: string): RestEndpoint => ({
     ...{ name, label: name, method: "GET", expectStatus: 200, proof: "$.price", cadenceMs },
     url: `http://${id}.venue:${venuePort}/${name}`,
@@ -55,7 +55,7 @@ export function venueEntry(id: string, cadenceMs: number): Venue {
     stall: { afterMs: 10_000, distribution: null },
   };
   return {
-    ...{ id, name: id, category: "exchange", symbol: "BTCUSDT", quote: "USDT", chain: null, official: null },
+    ...{ id, name: id, category: "exchange", symbol: "BTCUSDT", quote: "USDT", chain: null, official },
     rest: [endpoint("ticker"), endpoint("book")],
     socket: {
       url: `ws://${id}.venue:${venuePort}/`,

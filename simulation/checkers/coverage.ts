@@ -16,20 +16,28 @@ const clockNoticedMs = 30_000;
 const marginMs = 60_000;
 
 export function checkCoverage(cluster: Cluster): Promise<string[]> {
-  const { registry, ledger, startMs, nowMs } = cluster;
+  const { largerRegistry, ledger, nowMs } = cluster;
   const problems: string[] = [];
-  for (const { id: region } of registry.regions)
-    for (const { id: venue, rest } of registry.venues)
+  for (const { id: region } of largerRegistry.regions)
+    for (const { id: venue, rest } of largerRegistry.venues)
       for (const { name, cadenceMs } of rest) {
         const component = `rest:${name}`;
         const phaseMs = phaseMsOf(region, { venue, component, cadenceMs });
-        const firstMs = Math.ceil((startMs + marginMs - phaseMs) / cadenceMs) * cadenceMs + phaseMs;
+        const knownMs = knownSinceMs(cluster, venue);
+        const firstMs = Math.ceil((knownMs + marginMs - phaseMs) / cadenceMs) * cadenceMs + phaseMs;
         for (let slotMs = firstMs; slotMs < nowMs() - marginMs; slotMs += cadenceMs) {
           const key = keyOf(region, { venue, component, slotAt: new Date(slotMs) });
           if (!ledger.taken.has(key) && isServed(cluster, region, slotMs)) problems.push(`not measured: ${key}`);
         }
       }
   return Promise.resolve([...problems, ...offTheGrid(cluster), ...byWrongClocks(cluster)]);
+}
+
+/** Infinity: it never was. */
+function knownSinceMs({ registry, ledger, startMs }: Cluster, venue: string): number {
+  if (registry.venues.some(({ id }) => id === venue)) return startMs;
+  const [firstRollout] = ledger.periods.get("registry") ?? [];
+  return firstRollout?.toMs ?? Infinity;
 }
 
 /** Whether one of the region's probes is well, and has had the time and the means to take over. */
@@ -46,9 +54,11 @@ function isServed({ ledger, probes }: Cluster, region: string, slotMs: number): 
   return !here.some(hasChanged) && couldTakeOver && here.some(isWell);
 }
 
-function offTheGrid({ registry, ledger }: Cluster): string[] {
+function offTheGrid({ largerRegistry, ledger }: Cluster): string[] {
   const cadences = new Map(
-    registry.venues.flatMap(({ id, rest }) => rest.map(({ name, cadenceMs }) => [`${id} rest:${name}`, cadenceMs])),
+    largerRegistry.venues.flatMap(({ id, rest }) =>
+      rest.map(({ name, cadenceMs }) => [`${id} rest:${name}`, cadenceMs]),
+    ),
   );
   return [...ledger.taken.values()].flatMap((takers) =>
     takers.flatMap(({ region, sample }) => {

@@ -1,0 +1,94 @@
+/**
+ * Stored notices are what the status pages said at the newest good reading, which is not long ago, and no page is read
+ * more often than agreed.
+ */
+import { sql } from "../../shared/database/pool.js";
+import type { Cluster } from "../cluster.js";
+import { isTouched } from "../ledger.js";
+import { type Posted, type StatusPage, statusAt } from "../status-page.js";
+
+/** A reader that was killed had claimed the page for five minutes; then it is due within two. */
+const readWithinMs = 7.5 * 60_000;
+/** A request for the first document follows the claim within this time. */
+const askedWithinMs = 20_000;
+/** Nine tenths of the shortest time between two readings. */
+const pauseMs = 65_000;
+
+interface Stored {
+  id: string;
+  status: string;
+  resolved: boolean;
+  left: boolean;
+}
+
+interface Reading {
+  venue: string;
+  readMs: number | null;
+  stored: Stored[];
+}
+
+export async function checkNotices(cluster: Cluster): Promise<string[]> {
+  const { ask, statusPages, nowMs } = cluster;
+  const readings = await ask((pool) =>
+    pool.query<Reading>(sql`
+      select
+        v.venue,
+        (
+          select extract(epoch from max(r.until_at)) * 1000
+          from official_reading r
+          where r.source_id = v.source_id and r.problem is null
+        )::float8 as "readMs",
+        (
+          select coalesce(jsonb_agg(jsonb_build_object(
+            'id', external_id, 'status', status, 'resolved', resolved_at is not null, 'left', left_at is not null
+          )), '[]')
+          from official_incident n
+          where n.source_id = v.source_id
+        ) as stored
+      from venue v
+      where v.source_id is not null
+    `),
+  );
+  return statusPages.flatMap((page) => {
+    const reading = readings.find(({ venue }) => venue === page.venue);
+    if (!reading || reading.readMs === null) return [`the status page of ${page.venue} was never read`];
+    const ageMs = nowMs() - reading.readMs;
+    return [
+      ...(ageMs > readWithinMs ? [`the status page of ${page.venue} was last read ${ageMs} ms ago`] : []),
+      ...otherThanPosted(page, reading.stored, reading.readMs),
+      ...tooOften(page, cluster),
+    ];
+  });
+}
+
+function otherThanPosted({ venue, posted }: StatusPage, stored: readonly Stored[], readMs: number): string[] {
+  const isRight = (one: Posted, row: Stored | undefined) =>
+    [readMs, readMs + askedWithinMs].some((atMs) => {
+      const status = statusAt(one, atMs);
+      if (status === null) return row === undefined || row.left;
+      return row?.status === status && row.resolved === (status === "resolved") && !row.left;
+    });
+  const wrong = posted.flatMap((one) => {
+    const row = stored.find(({ id }) => id === one.id);
+    return isRight(one, row) ? [] : [`notice ${one.id} is stored as ${JSON.stringify(row)}, posted: ${shown(one)}`];
+  });
+  const invented = stored.filter(({ id }) => !posted.some((one) => one.id === id));
+  return [...wrong, ...invented.map(({ id }) => `${venue} never posted the notice ${id}`)];
+}
+
+function shown({ postedMs, monitoringMs, resolvedMs, removedMs }: Posted): string {
+  const times = [postedMs, monitoringMs, resolvedMs, ...(removedMs === Infinity ? [] : [removedMs])];
+  return times.map((ms) => new Date(ms).toISOString()).join(", ");
+}
+
+/** A reading may be repeated at once only if something happened to its reader or to the database. */
+function tooOften({ venue }: StatusPage, { ledger, cores }: Cluster): string[] {
+  const requests = ledger.feedRequests.filter((one) => one.venue === venue && one.path.endsWith("/incidents.json"));
+  const troubled = ["database", `${venue}-status`, ...cores.map(({ name }) => name)];
+  return requests.flatMap(({ atMs }, place) => {
+    const before = requests[place - 1];
+    if (!before || atMs - before.atMs >= pauseMs) return [];
+    if (troubled.some((of) => isTouched(ledger.periods.get(of), before.atMs - askedWithinMs, atMs))) return [];
+    return [`the status page of ${venue} was asked again after ${Math.round(atMs - before.atMs)} ms`];
+  });
+}

@@ -1,0 +1,50 @@
+/** Programs that their supervisor starts again after they have been killed. */
+import type { Machine, Process, VirtualTime } from "./virtual-time.js";
+import type { VenueFault } from "./venue.js";
+
+export interface Supervised {
+  name: string;
+  machine: Machine;
+  /** The last one that was started; null: none yet. */
+  process: () => Process | null;
+  start: () => void;
+}
+
+/** @param run starts the program within its process */
+export function supervise(time: VirtualTime, machine: Machine, run: () => unknown): Supervised {
+  let process: Process | null = null;
+  return {
+    ...{ name: machine.name, machine, process: () => process },
+    start() {
+      process = time.startProcess(machine.name, machine);
+      process.run(run);
+    },
+  };
+}
+
+/** A server that fails as instructed, also after a restart. */
+export interface FaultyServer extends Supervised {
+  fault: (fault: VenueFault) => void;
+}
+
+/** @param run starts the server within its process, and returns what sets its fault */
+export function startFaultyServer(
+  time: VirtualTime,
+  machine: Machine,
+  run: () => { fault: (fault: VenueFault) => void },
+): FaultyServer {
+  let fault: VenueFault = null;
+  let server: ReturnType<typeof run> | null = null;
+  const supervised = supervise(time, machine, () => {
+    server = run();
+    server.fault(fault);
+  });
+  supervised.start();
+  return {
+    ...supervised,
+    fault(given) {
+      fault = given;
+      server!.fault(given);
+    },
+  };
+}
