@@ -132,7 +132,10 @@ export function startProbe(options: ProbeOptions): Probe {
       clock: clockWatch.read(),
       certificates: certificates.all().filter(({ venue }) => venues.watched.has(venue)),
     }),
-    watch: venues.watchOnly,
+    watch(ids) {
+      // others have its venues while its clock is wrong, but only answers show when it is right again
+      if (!exceedsTolerance(clockWatch.read())) venues.watchOnly(ids);
+    },
     async close() {
       await schedule.close();
       await venues.endAll();

@@ -10,7 +10,7 @@ import type { VenueFault } from "./venue.js";
 
 const port = 8090;
 /** As many as a page of the format has. */
-const pageSize = 50;
+export const pageSize = 50;
 
 /** What the page says about one incident, in true time. */
 export interface Posted {

@@ -25,7 +25,8 @@ grant select on all tables in schema analytics to vw_analyst;
 
 revoke execute on all routines in schema upkeep from public;
 grant execute on all routines in schema upkeep to vw_core;
-grant execute on function upkeep.refused_after(), upkeep.keep_probe, upkeep.record_samples to vw_probe;
+grant execute on function upkeep.refused_after(), upkeep.keep_probe, upkeep.withholds, upkeep.record_samples
+  to vw_probe;
 
 -- Functions that run with their owner's rights get an owner without logins. All of them only read.
 do $$

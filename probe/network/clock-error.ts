@@ -34,6 +34,12 @@ interface Bounds {
 
 const fewestHosts = 3;
 
+/**
+ * How far right hosts may be from each other when no majority agrees. The bounds of hosts that answer quickly become
+ * narrower than the differences of their clocks.
+ */
+const spreadMs = 1000;
+
 /** Seconds per second: a quartz is off by at most 1e-4, and ntpd corrects by at most 5e-4. */
 const drift = 6e-4;
 
@@ -56,7 +62,8 @@ const readAgainMs = 1000;
  * clock minus the host's is above `sent − D − 1000` and not above `first byte − D`. Many timestamps at different parts
  * of the second narrow that down to little more than the travel time. A host whose clock is wrong is outvoted: the
  * reading spans every difference that a majority of the hosts considers possible, so it contains the true one whenever
- * a majority is right.
+ * a majority is right. Right hosts that differ a little from each other make it wider, instead of hiding that our clock
+ * is wrong.
  */
 export function makeClockWatch(clocks: Clocks = systemClocks): ClockWatch {
   const boundsOf = new Map<string, Bounds>();
@@ -88,7 +95,9 @@ export function makeClockWatch(clocks: Clocks = systemClocks): ClockWatch {
     for (const [host, { atMs }] of boundsOf) if (nowMs - atMs > keepMs) boundsOf.delete(host);
     // The reading must stay true until it is refreshed.
     const all = [...boundsOf.values()].map((bounds) => asOf(bounds, nowMs + readAgainMs));
-    return agreed(all, Math.max(fewestHosts, Math.floor(all.length / 2) + 1));
+    const quorum = Math.max(fewestHosts, Math.floor(all.length / 2) + 1);
+    const spread = () => all.map((bounds) => widened(bounds, spreadMs));
+    return agreed(all, quorum) ?? agreed(spread(), quorum);
   }
 
   return {
@@ -132,8 +141,11 @@ export function stampOf(date: string | undefined): number | null {
 
 /** Widens the bounds, because the two clocks may have drifted apart since. */
 function asOf({ lowMs, highMs, atMs }: Bounds, nowMs: number): Bounds {
-  const driftMs = (nowMs - atMs) * drift;
-  return { lowMs: lowMs - driftMs, highMs: highMs + driftMs, atMs: nowMs };
+  return { ...widened({ lowMs, highMs, atMs }, (nowMs - atMs) * drift), atMs: nowMs };
+}
+
+function widened({ lowMs, highMs, atMs }: Bounds, byMs: number): Bounds {
+  return { lowMs: lowMs - byMs, highMs: highMs + byMs, atMs };
 }
 
 /**

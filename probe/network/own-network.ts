@@ -67,6 +67,8 @@ interface Silence {
   toMs: number;
   /** The hosts that answered until then, with their usual intervals. */
   lively: [host: string, usualMs: number][];
+  /** No host had ever answered. */
+  isFirst: boolean;
 }
 
 const monotonicClock: Clock = { ...systemClock, now: () => performance.now() };
@@ -84,14 +86,14 @@ export function makeConnectivityMonitor(clock: Clock = monotonicClock): Connecti
     const lively = [...hosts].flatMap(([name, host]): Silence["lively"] =>
       host.usualMs !== null && fromMs - host.sentMs <= patience(host.usualMs) ? [[name, host.usualMs]] : [],
     );
-    return { fromMs, toMs, lively };
+    return { fromMs, toMs, lively, isFirst: !isAnswered };
   }
 
   /**
    * How long a silence of all hosts may last before it is more than chance; null if there is no host to compare with.
    */
-  function patienceFor(host: string, { lively }: Silence): number | null {
-    if (!isAnswered) {
+  function patienceFor(host: string, { lively, isFirst }: Silence): number | null {
+    if (isFirst) {
       const others = hosts.size - (hosts.has(host) ? 1 : 0);
       return others >= crowd ? longestMs : null;
     }
@@ -130,7 +132,7 @@ export function makeConnectivityMonitor(clock: Clock = monotonicClock): Connecti
     },
     answered(name, askedMs) {
       const nowMs = now();
-      if (isAnswered && nowMs - sentMs! >= shortestMs)
+      if (sentMs !== null && nowMs - sentMs >= shortestMs)
         silences = silences.filter(({ toMs }) => toMs > nowMs - keepMs).concat(silence(nowMs));
       const known = hosts.get(name) ?? neverAnswered;
       if (nowMs - known.sentMs >= beatMs) {

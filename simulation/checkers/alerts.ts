@@ -1,9 +1,13 @@
 /**
- * Every alert event reaches every channel at least once, and for the first time in the order of the events. An event's
- * id never changes its meaning.
+ * Every alert event reaches every channel at least once, and for the first time in the order of the events; a second
+ * time only if something may have prevented that the first was recorded. An event's id never changes its meaning.
  */
 import { sql } from "../../shared/database/pool.js";
 import type { Cluster } from "../cluster.js";
+import { isTouched } from "../ledger.js";
+
+/** The result of an attempt is recorded within this time. */
+const recordedWithinMs = 10_000;
 
 interface Expected {
   event_id: number;
@@ -11,7 +15,8 @@ interface Expected {
   slug: string;
 }
 
-export async function checkAlerts({ ask, ledger, channels }: Cluster): Promise<string[]> {
+export async function checkAlerts(cluster: Cluster): Promise<string[]> {
+  const { ask, ledger, channels } = cluster;
   const events = await ask((pool) =>
     pool.query<Expected>(sql`
       select e.event_id, e.kind, i.slug
@@ -27,11 +32,24 @@ export async function checkAlerts({ ask, ledger, channels }: Cluster): Promise<s
     const ids = [...new Set(arrivals.map(({ eventId }) => eventId))];
     for (const { event_id, kind, slug } of events)
       if (!ids.includes(event_id)) problems.push(`${name} never received event ${event_id}, ${kind} ${slug}`);
+    problems.push(...repeatedWithoutReason(cluster, name));
     ids.forEach((id, place) => {
       if (place > 0 && id < ids[place - 1]!) problems.push(`${name} received event ${id} after ${ids[place - 1]}`);
     });
   }
   return [...problems, ...changedMeanings(ledger.arrivals, events)];
+}
+
+function repeatedWithoutReason({ ledger, cores }: Cluster, channel: string): string[] {
+  const arrivals = ledger.arrivals.filter((one) => one.channel === channel);
+  const troubled = ["database", channel, ...cores.map(({ name }) => name)];
+  return arrivals.flatMap(({ eventId }, place) => {
+    const before = arrivals.slice(0, place).findLast((one) => one.eventId === eventId);
+    if (!before) return [];
+    const touched = (of: string) =>
+      isTouched(ledger.periods.get(of), before.atMs - recordedWithinMs, before.atMs + recordedWithinMs);
+    return troubled.some(touched) ? [] : [`${channel} received event ${eventId} twice`];
+  });
 }
 
 function changedMeanings(arrivals: Cluster["ledger"]["arrivals"], events: readonly Expected[]): string[] {

@@ -5,7 +5,7 @@
 import { sql } from "../../shared/database/pool.js";
 import type { Cluster } from "../cluster.js";
 import { isTouched } from "../ledger.js";
-import { type Posted, type StatusPage, statusAt } from "../status-page.js";
+import { pageSize, type Posted, type StatusPage, statusAt } from "../status-page.js";
 
 /** A reader that was killed had claimed the page for five minutes; then it is due within two. */
 const readWithinMs = 7.5 * 60_000;
@@ -65,7 +65,8 @@ function otherThanPosted({ venue, posted }: StatusPage, stored: readonly Stored[
   const isRight = (one: Posted, row: Stored | undefined) =>
     [readMs, readMs + askedWithinMs].some((atMs) => {
       const status = statusAt(one, atMs);
-      if (status === null) return row === undefined || row.left;
+      const newer = posted.filter((other) => other.postedMs > one.postedMs && statusAt(other, atMs) !== null);
+      if (status === null || newer.length >= pageSize) return row === undefined || row.left;
       return row?.status === status && row.resolved === (status === "resolved") && !row.left;
     });
   const wrong = posted.flatMap((one) => {

@@ -51,13 +51,6 @@ export const mutants: readonly Mutant[] = [
     to: "memory.splice(0, samples + 1);",
   },
   {
-    name: "a sample too many leaves the backlog",
-    file: "probe/delivery/backlog.js",
-    from: "segment.read.splice(0, samples.length);",
-    to: "segment.read.splice(0, samples.length + 1);",
-    faults: `00:01:00.000 part region-1-1 from database for 400000 ms`,
-  },
-  {
     name: "a connection is not returned after an error",
     file: "shared/database/pool.js",
     from: 'broken = error;\n        throw error;\n    }\n    finally {\n        client.off("error", lost);\n        client.release(broken);',
@@ -177,13 +170,6 @@ export const mutants: readonly Mutant[] = [
     faults: "00:01:30.000 slow venue-1 for 40000 ms",
   },
   {
-    name: "an error of a server is good",
-    file: "probe/rest/rest.js",
-    from: "if (status === null || status === expectStatus)",
-    to: "if (status === null || status >= expectStatus)",
-    faults: "00:01:30.000 errors venue-1 for 40000 ms",
-  },
-  {
     name: "a silent stream is good",
     file: "probe/stream/stream-verdict.js",
     from: "if (quietMs <= afterMs)",
@@ -234,6 +220,42 @@ export const mutants: readonly Mutant[] = [
     from: "(d.claimed_until is null or d.claimed_until <= n.now)",
     to: "d.claimed_until is null",
     profile: "crashes",
+  },
+  {
+    name: "a claim of a delivery does not last",
+    file: "server/alerts/delivery/dispatcher.js",
+    from: "const values = [null, holder, rules.lease_ms,",
+    to: "const values = [null, holder, 0,",
+    faults: "00:01:30.000 errors venue-1 for 60000 ms",
+  },
+  // notices, migrations
+  {
+    name: "several readers claim the same page",
+    file: "server/notices/polling.js",
+    from: 'db.file("claim_source", [at, patienceMs,',
+    to: 'db.file("claim_source", [at, 0,',
+    faults: "00:01:30.000 errors venue-1 for 20000 ms",
+  },
+  {
+    name: "a page that changed counts as unchanged",
+    file: "server/notices/reader.js",
+    from: "unchanged: parts.every(({ unchanged }) => unchanged),",
+    to: "unchanged: true,",
+    faults: "00:01:30.000 errors venue-1 for 20000 ms",
+  },
+  {
+    name: "what a page no longer lists stays listed",
+    file: "server/notices/statuspage.js",
+    from: "listedFrom: problem === null ? listedFrom(posted, isWhole) : null,",
+    to: "listedFrom: null,",
+    faults: "00:01:30.000 errors venue-1 for 20000 ms",
+  },
+  {
+    name: "a migration that was killed is not completed",
+    file: "server/database/migrate.js",
+    from: 'await step("the registry", (tx) => syncAsCore(tx, registry));',
+    to: "",
+    faults: "00:01:00.050 migrate operator for 3000 ms",
   },
   // upkeep
   {

@@ -1,3 +1,9 @@
+-- Whether a probe withholds its samples because its clock is certainly wrong by more than it tolerates: the other
+-- probes of its region take over its venues. The number is that of probe/network/probe-troubles.ts.
+create function upkeep.withholds(clock_error_ms float8, clock_error_within_ms float8) returns boolean
+language sql immutable parallel safe
+return coalesce(abs(clock_error_ms) - clock_error_within_ms > 2000, false);
+
 -- A probe's heartbeat, which also asks for the venues that it measures.
 --
 -- lease_ms: how long the heartbeat is valid; unmeasured_by: its unmeasured slots so far by reason, a JSON object;
@@ -70,7 +76,12 @@ begin
       v.position,
       coalesce(w.process = keep_probe.process, false) as mine,
       w.process is null
-        or (w.process <> keep_probe.process and not coalesce(p.alive_until > clock_timestamp(), false)) as free,
+        or (
+          w.process <> keep_probe.process
+          and not coalesce(
+            p.alive_until > clock_timestamp() and not upkeep.withholds(p.clock_error_ms, p.clock_error_within_ms), false
+          )
+        ) as free,
       n.known_as,
       n.known_as is not null as known
     from here h
@@ -137,20 +148,24 @@ begin
       select p.process
       from here h
       join probe p using (region_id)
-      where p.alive_until > clock_timestamp()
-      union
+      where p.process <> keep_probe.process and p.alive_until > clock_timestamp()
+        and not upkeep.withholds(p.clock_error_ms, p.clock_error_within_ms)
+      union all
       select keep_probe.process
+      where not upkeep.withholds(keep_probe.clock_error_ms, keep_probe.clock_error_within_ms)
     ) a
   )
   select
     coalesce(
       (select array_agg(w.known_as order by w.position, w.venue) from watched w where w.mine and w.known), '{}'
     ) as venues,
-    not exists (select from watched w where w.free and w.known)
+    l.process is null
+      or not exists (select from watched w where w.free and w.known)
       and (select count(*) from watched w where w.mine)
         >= (select count(*) from watched) / l.probes
           + (l.place <= (select count(*) from watched) % l.probes)::int as settled
   from here
-  join living l on l.process = keep_probe.process;
+  -- null for a probe that withholds its samples: it takes no venue
+  left join living l on l.process = keep_probe.process;
 end;
 $$;

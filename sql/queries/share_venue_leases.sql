@@ -14,7 +14,8 @@ living as materialized (
   select p.process, row_number() over (order by p.process) as place, count(*) over () as probes
   from here h
   join probe p using (region_id)
-  where p.alive_until > clock_timestamp() or p.process = $2::uuid
+  where p.process = $2::uuid
+    or (p.alive_until > clock_timestamp() and not upkeep.withholds(p.clock_error_ms, p.clock_error_within_ms))
 ),
 venues as materialized (
   select
@@ -23,7 +24,7 @@ venues as materialized (
     v.position,
     w.process as holder,
     l.process is not null as held,
-    -- not held, or held by a probe that shut down or died
+    -- not held, or held by a probe that shut down, died or withholds its samples
     l.process is null and (w.process is null or p.alive_until = '-infinity' or $4) as free,
     n.known_as,
     n.known_as is not null as known

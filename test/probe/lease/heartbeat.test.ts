@@ -2,6 +2,7 @@
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
 import { sendHeartbeat } from "../../../probe/lease/heartbeat.js";
+import { exceedsTolerance } from "../../../probe/network/probe-troubles.js";
 import { migratedDatabase } from "../../support/database.js";
 import { emptied } from "../../support/emptied.js";
 import { forgetAt, member, type Member } from "../../support/member.js";
@@ -58,6 +59,33 @@ void t.test("the probes of a region share its venues evenly", async (t) => {
   await renew(second, third, second, third);
   const watched = all.filter((id) => id !== "kraken" && id !== "okx");
   t.same(held([second, third]), watched, "no probe holds a venue that is no longer watched");
+});
+
+void t.test("a probe whose clock is too wrong leaves its venues to the others until it is right again", async (t) => {
+  const { pool, registry } = await emptied(database);
+  const venues = registry.venues.map(({ id }) => id);
+  const [first, second] = [member(pool), member(pool)];
+  await renew(first, second, first);
+
+  const wrong = member(pool, { process: first.process, clock: { errorMs: -16_000, withinMs: 400 } });
+  await renew(wrong, second);
+  t.same(second.venues, venues, "the other takes over all venues");
+  await wrong.renew();
+  t.same(wrong.venues, [], "and this one takes none back");
+
+  const alsoWrong = member(pool, { process: second.process, clock: { errorMs: 9_000, withinMs: 400 } });
+  await renew(alsoWrong, wrong);
+  t.same(alsoWrong.venues, venues, "while all of them are wrong, nothing moves");
+  t.same(wrong.venues, []);
+
+  await renew(first, second, first);
+  t.same(shares([first, second]), [7, 8]);
+
+  for (const errorMs of [-2401, -2400, 0, 2400, 2401, 60_000]) {
+    const clock = { errorMs, withinMs: 400 };
+    const [row] = await pool.query<{ withholds: boolean }>(sql`select upkeep.withholds(${errorMs}, 400) as withholds`);
+    t.equal(row!.withholds, exceedsTolerance(clock), `${errorMs} ms: the database knows which probes withhold samples`);
+  }
 });
 
 void t.test("probes with different registries measure what each knows", async (t) => {

@@ -79,6 +79,13 @@ void t.test("venues with wrong clocks are outvoted, and half of the hosts prove 
   t.end();
 });
 
+void t.test("hosts whose clocks differ by some tenths of a second still show that ours is far off", (t) => {
+  const made = makeMachine(-16_000);
+  made.run(120_000, { a: 300, b: -310, c: 160, d: -140 });
+  isKnown(t, made, 1500);
+  t.end();
+});
+
 void t.test("a cached, malformed or missing Date says nothing about the time", (t) => {
   const { watch, wallMs } = makeMachine();
   const nowMs = wallMs();

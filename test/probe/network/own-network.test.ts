@@ -98,6 +98,15 @@ for (const [what, shut] of [
     t.notOk(verdicts.some(({ isVenues }) => isVenues));
   });
 
+void t.test(
+  "no failure of a probe that starts without a way out is a venue's fault, nor when the way opens",
+  async (t) => {
+    const verdicts = await play({ cadences: { ...three, d: usual }, shut: [[0, 57_600]] });
+    t.ok(verdicts.length > 20);
+    t.notOk(verdicts.some(({ isVenues }) => isVenues));
+  },
+);
+
 void t.test("two hosts of three that hang are both at fault", async (t) => {
   const verdicts = await play({ cadences: three, hanging: { a: 60_000, b: 62_000 } });
   t.ok(verdicts.length > 50);
