@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { packagedFile } from "../shared/config/package.js";
 import { readScript, type ScriptedFault, textOf } from "./script.js";
 
-/** A history that takes longer hangs. */
-const historyLimitMs = 20 * 60_000;
+/** What takes longer hangs. */
+const limitMs = { simulate: 20 * 60_000, days: 120 * 60_000 };
 
 export interface ChildHistory {
   seed: number;
@@ -31,21 +31,35 @@ export async function playInChild({ seed, steps, script, settings }: ChildHistor
   const directory = await mkdtemp(join(tmpdir(), "venuewatch-history-"));
   const file = join(directory, "script.txt");
   if (script) await writeFile(file, script.map((one) => `${textOf(one)}\n`).join(""));
-  const command = ["--enable-source-maps", packagedFile("dist/simulation/simulate.js"), String(seed), String(steps)];
+  const outcome = await runInChild("simulate", [seed, steps], { ...settings, SCRIPT: script ? file : "" });
+  await rm(directory, { recursive: true });
+  return outcome;
+}
+
+/** Simulates days of upkeep. */
+export function playDaysInChild(days: number, settings: { MUTANT?: string }): Promise<Outcome> {
+  return runInChild("days", [days], settings);
+}
+
+async function runInChild(
+  program: "simulate" | "days",
+  values: readonly number[],
+  settings: Record<string, string>,
+): Promise<Outcome> {
+  const command = ["--enable-source-maps", packagedFile(`dist/simulation/${program}.js`), ...values.map(String)];
   const child = spawn(process.execPath, command, {
-    env: { ...process.env, ...settings, SCRIPT: script ? file : "", LOG: "" },
+    env: { ...process.env, ...settings, LOG: "" },
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: historyLimitMs,
+    timeout: limitMs[program],
   });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
   const [code] = (await once(child, "close")) as [number | null];
-  await rm(directory, { recursive: true });
   const lines = output.trim().split("\n");
   const problem = lines.find((line) => line.startsWith("problem: "))?.replace(/^problem: /, "");
   return {
     script: readScript(lines.filter((line) => /^\d+:\d\d:/.test(line)).join("\n")),
-    summary: lines.find((line) => line.startsWith("seed ")) ?? `seed ${seed}: ${lines.at(-1)}`,
+    summary: lines.find((line) => line.startsWith("seed ")) ?? `seed ${values[0]}: ${lines.at(-1)}`,
     problem: code === 0 ? null : (problem ?? lines.at(-1)) || "no output",
   };
 }

@@ -9,7 +9,7 @@ import { openPool, type Pool } from "../shared/database/pool.js";
 import { makeLog } from "../shared/log/log.js";
 import type { Registry } from "../shared/registry/registry.js";
 import { openSimulatedDatabase, type SimulatedDatabase } from "./database.js";
-import { keyOf, makeLedger, type Ledger } from "./ledger.js";
+import { keyOf, makeLedger, type Ledger, type Resources } from "./ledger.js";
 import type { Network } from "./network/network.js";
 import { copyPreparedDatabase } from "./prepared-database.js";
 import { makeOperator, type Operator, restartInTurn, writeTwoBuilds } from "./operator.js";
@@ -22,7 +22,7 @@ import {
   type ProbeProgram,
 } from "./programs.js";
 import { readForever, webPort } from "./reader.js";
-import { type Channel, startReceivers } from "./receivers.js";
+import { type Channel, type ChannelFilter, startReceivers } from "./receivers.js";
 import type { SeededRandom } from "./seeded-random.js";
 import { noteStates } from "./states.js";
 import { drawStatusPage, officialEntry, serveStatusPage, type StatusPage } from "./status-page.js";
@@ -66,8 +66,7 @@ export interface Cluster {
   /** True time. */
   startMs: number;
   nowMs: () => number;
-  /** The number of events that a program waits for, and that of its machine's connections. */
-  resourcesOf: (program: Supervised) => { pending: number; connections: number };
+  resourcesOf: (program: Supervised) => Resources;
   /** Runs statements on a machine without faults, as time passes. */
   ask: <Result>(work: (pool: Pool) => Promise<Result>) => Promise<Result>;
   close: () => Promise<void>;
@@ -84,6 +83,14 @@ interface Surroundings {
 }
 
 const receiverPort = 9000;
+const channelFilters: readonly ChannelFilter[] = [
+  { floor: "degraded", venues: null },
+  { floor: "outage", venues: null },
+  { floor: "degraded", venues: ["venue-1", "venue-2"] },
+];
+
+/** All programs run by then, and no fault comes earlier. */
+const startedAfterMs = 50_000;
 
 export async function startCluster(shape: ClusterShape, around: Surroundings): Promise<Cluster> {
   const { time, random, network, write, definitions } = around;
@@ -110,7 +117,7 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
   database.start();
   const databaseUrl = database.url;
 
-  const venues = largerRegistry.venues.map(({ id }) => {
+  const venueServers = largerRegistry.venues.map(({ id }) => {
     const machine = makeMachine(id);
     network.name(`${id}.venue`, machine);
     return startFaultyServer(time, machine, startSimulatedVenue);
@@ -125,12 +132,14 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
       ),
     ),
   );
-  const servers = new Map([...venues, ...statusServers].map((server) => [server.name, server]));
+  const servers = new Map([...venueServers, ...statusServers].map((server) => [server.name, server]));
 
   const coreMachines = Array.from({ length: shape.cores }, (_, place) => makeMachine(`core-${place + 1}`));
-  const channels = Array.from({ length: shape.channels }, (_, place) =>
-    startReceivers(`channel-${place + 1}`, receiverPort + place, coreMachines, time, ledger),
-  );
+  const channels = Array.from({ length: shape.channels }, (_, place) => {
+    const filter = channelFilters[place % channelFilters.length]!;
+    const receivers = { name: `channel-${place + 1}`, filter, port: receiverPort + place };
+    return startReceivers(receivers, coreMachines, time, ledger);
+  });
 
   const observer = time.startProcess("observer", makeMachine("observer", true));
   const pool = observer.run(() =>
@@ -151,12 +160,12 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
   }
 
   if (definitions !== undefined) await ask((pool) => pool.script(definitions));
-  for (const place of channels.keys())
+  for (const [place, { name, floor, venues }] of channels.entries())
     await ask((pool) =>
       addChannel(pool, makeSealing(channelKey), {
-        ...{ format: "native", serviceRegion: null, description: "", floor: "degraded", open: false },
+        ...{ format: "native", serviceRegion: null, description: name, floor, open: false },
         credential: credentialOf("native", `http://127.0.0.1:${receiverPort + place}/`, true),
-        ...{ venues: null, categories: null },
+        ...{ venues: venues && [...venues], categories: null },
       }),
     );
 
@@ -178,6 +187,12 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
   );
   const programs = [...probes, ...cores, ...webs];
   for (const program of programs) program.start();
+  const resourcesOf = (program: Supervised): Resources => {
+    const process = program.process();
+    return { pending: process ? time.pending(process) : 0, connections: network.connectionsOf(program.machine) };
+  };
+  const noteResources = () => programs.forEach((program) => ledger.resources.set(program.name, resourcesOf(program)));
+  time.schedule(startedAfterMs, noteResources, null);
 
   const operator = makeOperator({
     ...{ time, machine: makeMachine("operator") },
@@ -223,10 +238,7 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
     ...{ servers, statusPages },
     startMs: time.nowMs(),
     nowMs: time.nowMs,
-    resourcesOf(program) {
-      const process = program.process();
-      return { pending: process ? time.pending(process) : 0, connections: network.connectionsOf(program.machine) };
-    },
+    resourcesOf,
     async close() {
       for (const program of [...programs, operator]) program.process()?.kill();
       observer.kill();

@@ -1,7 +1,8 @@
 /**
  * Many days of upkeep: `node dist/simulation/days.js [DAYS] [SEED]`. Samples of two venues come every half hour, and a
  * part of them days late; core and the database are killed now and then. Days that are over must be as they were
- * measured, raw samples must stay for eight days and not much longer, and nothing may need a repair.
+ * measured, raw samples must stay for eight days and not much longer, and nothing may need a repair. `MUTANT=name`
+ * replaces functions of the database by mutated ones.
  *
  * The core decides and refreshes less often than usual, so that a day takes some twenty seconds.
  */
@@ -15,6 +16,8 @@ import type { Sample } from "../shared/measurement/sample.js";
 import { madeSample } from "../test/support/made-sample.js";
 import { registryOf } from "./cluster.js";
 import { openSimulatedDatabase } from "./database.js";
+import { mutatedDefinitions } from "./mutants/definitions.js";
+import { mutantNamed } from "./mutants/mutants.js";
 import { installVirtualDisk } from "./disk/disks.js";
 import { installVirtualNetwork } from "./network/network.js";
 import { copyPreparedDatabase, startMs } from "./prepared-database.js";
@@ -79,12 +82,15 @@ let isFeeding = true;
 let core: Process | null = null;
 let crashes = 0;
 startCoreProcess();
+const mutant = mutantNamed(process.env.MUTANT);
 const pool = feeder.run(() => openPool(database.url, { applicationName: "feeder", log: quiet(), max: 2 }));
+if (mutant) await ask(replaceFunctions);
 void feeder.run(feed);
 void feeder.run(crashNowAndThen);
 for (let day = 1; day <= Number(days); day += 1) {
   await time.pass(startMs + day * dayMs);
   await ask(checkRawSamples);
+  if (mutant && problems.length > 0) break;
   if (day % 10 === 0) console.log(`day ${day} after ${Math.round((performance.now() - beganMs) / 1000)} s`);
 }
 isFeeding = false;
@@ -111,6 +117,11 @@ function startCoreProcess(): void {
     const open = (applicationName: string, max: number) => openPool(database.url, { applicationName, log, max });
     startCore({ pool: open("core", 4), leasePool: open("core lease", 1), log, rules, pace });
   });
+}
+
+async function replaceFunctions(pool: Pool): Promise<string[]> {
+  await pool.script(mutatedDefinitions(mutant!));
+  return [];
 }
 
 async function feed(): Promise<void> {

@@ -5,6 +5,7 @@ import { checkBlame } from "./checkers/blame.js";
 import { checkBodies } from "./checkers/bodies.js";
 import { checkBounds } from "./checkers/bounds.js";
 import { checkCoverage } from "./checkers/coverage.js";
+import { checkDeliveries } from "./checkers/deliveries.js";
 import { checkEngine } from "./checkers/engine.js";
 import { checkGreen } from "./checkers/green.js";
 import { checkLeader } from "./checkers/leader.js";
@@ -90,7 +91,7 @@ function quietMsAfter(script: readonly ScriptedFault[]): number {
 const checksOfRunning = [checkBounds, checkRollups, checkMigrations, checkNotices];
 const checks = [
   ...[checkSamples, checkCoverage, checkBlame, checkGreen],
-  ...[checkAlerts, checkLeader, checkEngine, checkSecondOpinion, checkBodies],
+  ...[checkAlerts, checkDeliveries, checkLeader, checkEngine, checkSecondOpinion, checkBodies],
 ];
 
 /** To be called once in a program: it replaces the program's clock, timers, network and disk. */

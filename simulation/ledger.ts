@@ -13,11 +13,14 @@ export interface Taken {
   atMs: number;
 }
 
+/** A request that a receiver got. */
 export interface Arrival {
   channel: string;
   eventId: number;
   /** The body of the request. */
   content: string;
+  /** Whether it was answered with success. */
+  isAccepted: boolean;
   atMs: number;
 }
 
@@ -45,6 +48,14 @@ export interface FeedRequest {
   atMs: number;
 }
 
+/** What a program waits for and holds. */
+export interface Resources {
+  /** The number of timers and other events. */
+  pending: number;
+  /** The ends of connections of its machine. */
+  connections: number;
+}
+
 /** All states of the engine after an instant, in the lines of test/support/engine-on-worlds.ts. */
 export interface EngineStates {
   instantMs: number;
@@ -67,6 +78,8 @@ export interface Ledger {
   states: EngineStates[];
   bodies: ReadBody[];
   feedRequests: FeedRequest[];
+  /** Of each program, before the first fault. */
+  resources: Map<string, Resources>;
   /** By the name of a venue, a machine or a process. */
   periods: Map<string, Period[]>;
   begin: (of: string, what: string, atMs: number) => Period;
@@ -76,7 +89,7 @@ export function makeLedger(): Ledger {
   const periods = new Map<string, Period[]>();
   return {
     ...{ taken: new Map(), acknowledged: new Set(), arrivals: [], decisions: [], states: [] },
-    ...{ bodies: [], feedRequests: [], periods },
+    ...{ bodies: [], feedRequests: [], resources: new Map(), periods },
     begin(of, what, atMs) {
       const period = { what, fromMs: atMs, toMs: Infinity };
       periods.set(of, [...(periods.get(of) ?? []), period]);

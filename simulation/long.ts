@@ -1,8 +1,8 @@
 /**
- * The long run: ten thousand crashes and a thousand failovers and partitions, in histories of a small service, on two
- * cores. `node dist/simulation/long.js [SHARE]`; a share of 0.1 plays a tenth.
+ * The long run: a hundred days of upkeep, and ten thousand crashes and a thousand failovers and partitions in histories
+ * of a small service, on two cores. `node dist/simulation/long.js [SHARE]`; a share of 0.1 plays a tenth.
  */
-import { byTwo, playInChild } from "./child-history.js";
+import { byTwo, playDaysInChild, playInChild } from "./child-history.js";
 import type { Profile } from "./script.js";
 
 interface Batch {
@@ -17,6 +17,8 @@ const batches: readonly Batch[] = [
   { profile: "usual", histories: 6, steps: 40 },
 ];
 
+const days = 100;
+
 const [share = "1"] = process.argv.slice(2);
 const startedMs = performance.now();
 const sums = { minutes: 0, crashes: 0, partitions: 0, failovers: 0 };
@@ -24,12 +26,18 @@ const failed: string[] = [];
 const histories = batches.flatMap(({ profile, histories, steps }) =>
   Array.from({ length: Math.ceil(histories * Number(share)) }, (_, seed) => ({ profile, steps, seed: seed + 1 })),
 );
-await byTwo(histories, play);
+await byTwo([playDays, ...histories.map((history) => () => play(history))], (task) => task());
 const tookMinutes = ((performance.now() - startedMs) / 60_000).toFixed(1);
 const figures = Object.entries(sums).map(([what, sum]) => `${sum} ${what}`);
 console.log(`${histories.length} histories in ${tookMinutes} minutes: ${figures.join(", ")}`);
 for (const line of failed) console.log(`failed: ${line}`);
 process.exitCode = failed.length > 0 ? 1 : 0;
+
+async function playDays(): Promise<void> {
+  const { summary, problem } = await playDaysInChild(Math.ceil(days * Number(share)), {});
+  console.log(`days, ${summary}`);
+  if (problem !== null) failed.push(`days: ${problem}`);
+}
 
 async function play({ profile, steps, seed }: (typeof histories)[number]): Promise<void> {
   const { summary, problem } = await playInChild({ seed, steps, settings: { SHAPE: "small", PROFILE: profile } });

@@ -73,7 +73,7 @@ function endsByItself({ kind }: ScriptedFault): boolean {
 function affectedBy({ kind, target, other = "" }: ScriptedFault): string {
   if (["kill", "die", "power", "migrate"].includes(kind)) return `process ${target}`;
   if (["cut", "part"].includes(kind)) return `links ${target}`;
-  if (["errors", "silent", "slow", "nonsense", "quiet stream"].includes(kind)) return `venue ${target}`;
+  if (["errors", "silent", "slow", "nonsense", "quiet stream", "quiet market"].includes(kind)) return `venue ${target}`;
   if (["refuse", "hang", "reset"].includes(kind)) return `receiver ${target}`;
   return `${kind} ${target} ${other}`;
 }
@@ -162,6 +162,7 @@ function end(stage: Stage, { kind, target, byMs }: ScriptedFault): void {
     case "slow":
     case "nonsense":
     case "quiet stream":
+    case "quiet market":
       return cluster.servers.get(target)!.fault(null);
     default:
     // they end by themselves

@@ -5,7 +5,14 @@ import type { Machine, VirtualTime } from "./virtual-time.js";
 
 export type Reaction = "accept" | "refuse" | "hang" | "reset";
 
-export interface Channel {
+/** Which alerts a channel gets. */
+export interface ChannelFilter {
+  floor: "degraded" | "outage";
+  /** Null: of all venues. */
+  venues: readonly string[] | null;
+}
+
+export interface Channel extends ChannelFilter {
   name: string;
   /** How the receivers react to the next alerts. */
   react: (reaction: Reaction) => void;
@@ -16,8 +23,7 @@ export interface Channel {
  * other address.
  */
 export function startReceivers(
-  name: string,
-  port: number,
+  { name, filter, port }: { name: string; filter: ChannelFilter; port: number },
   machines: readonly Machine[],
   time: VirtualTime,
   ledger: Ledger,
@@ -29,19 +35,22 @@ export function startReceivers(
         const chunks: Buffer[] = [];
         request.on("data", (chunk: Buffer) => chunks.push(chunk));
         request.on("end", () => {
+          const content = Buffer.concat(chunks).toString();
+          const { eventId } = JSON.parse(content) as { eventId: number };
+          ledger.arrivals.push({
+            channel: name,
+            eventId,
+            content,
+            isAccepted: reaction === "accept",
+            atMs: time.nowMs(),
+          });
           if (reaction === "hang") return;
           if (reaction === "reset") return void request.socket.destroy();
-          if (reaction === "accept") noteArrival(name, Buffer.concat(chunks).toString(), time.nowMs(), ledger);
           response.writeHead(reaction === "accept" ? 200 : 500).end("noted");
         });
         request.on("error", () => {});
       });
       server.listen(port, "127.0.0.1");
     });
-  return { name, react: (given) => (reaction = given) };
-}
-
-function noteArrival(channel: string, body: string, atMs: number, ledger: Ledger): void {
-  const alert = JSON.parse(body) as { eventId: number };
-  ledger.arrivals.push({ channel, eventId: alert.eventId, content: body, atMs });
+  return { name, ...filter, react: (given) => (reaction = given) };
 }

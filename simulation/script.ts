@@ -18,7 +18,8 @@ import type { SeededRandom } from "./seeded-random.js";
  * - `full`, `broken` the disk takes no writes, or fails every operation
  * - `clock` the machine's clock is wrong
  * - `power` the machine loses its power: processes, and what the disk had not synced
- * - `errors`, `silent`, `slow`, `nonsense`, `quiet stream` faults of a venue, or of its status page
+ * - `errors`, `silent`, `slow`, `nonsense`, `quiet stream`, `quiet market` faults of a venue, or of its status
+ *   page (simulation/venue.ts)
  * - `refuse`, `hang`, `reset` a receiver's reactions to alerts
  * - `migrate` the operator migrates to another build with a larger registry; killed after some events, and started again
  *   after the duration
@@ -26,7 +27,7 @@ import type { SeededRandom } from "./seeded-random.js";
 export const faultKinds = [
   ...(["kill", "die", "pause", "stall", "cut", "dns", "reconnect", "lossy", "part"] as const),
   ...(["full", "broken", "power", "clock"] as const),
-  ...(["errors", "silent", "slow", "nonsense", "quiet stream"] as const),
+  ...(["errors", "silent", "slow", "nonsense", "quiet stream", "quiet market"] as const),
   ...(["refuse", "hang", "reset", "migrate"] as const),
 ];
 
@@ -142,7 +143,7 @@ function usualDraws(random: SeededRandom, targets: Targets): Draw[] {
       forMs: long(),
     }),
     () => ({
-      kind: random.pick(["errors", "silent", "slow", "nonsense", "quiet stream"] as const),
+      kind: random.pick(["errors", "silent", "slow", "nonsense", "quiet stream", "quiet market"] as const),
       target: random.pick(venues),
       forMs: long() + 20_000,
     }),

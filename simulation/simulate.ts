@@ -6,16 +6,14 @@
  */
 import { openSync, readFileSync, writeSync } from "node:fs";
 import { register } from "node:module";
-import { mutants } from "./mutants/mutants.js";
+import { mutantNamed } from "./mutants/mutants.js";
 import { mutatedDefinitions } from "./mutants/definitions.js";
 import { type Profile, profiles, readScript, textOf } from "./script.js";
 import { currentProcess } from "./virtual-time.js";
 
 const [seed = "1", steps = "40"] = process.argv.slice(2);
 const { SCRIPT, LOG, MUTANT, SHAPE = "usual", PROFILE = "usual" } = process.env;
-const mutant = MUTANT ? mutants.find(({ name }) => name === MUTANT) : null;
-if (mutant === undefined)
-  throw new Error(`expected the name of a mutant of simulation/mutants/mutants.ts, got ${MUTANT}`);
+const mutant = mutantNamed(MUTANT);
 const isInSql = mutant?.file.endsWith(".sql") === true;
 if (mutant && !isInSql) register("./mutants/hooks.js", import.meta.url, { data: mutant });
 // after the hook, so that it sees every module of the production code

@@ -3,11 +3,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { WebSocketServer } from "ws";
 import type { Official, RestEndpoint, Stream, Venue } from "../shared/registry/registry.js";
 
-/** What a venue does wrong at the moment; null: nothing. `silent`: it accepts requests and never answers. */
-export type VenueFault = "errors" | "silent" | "slow" | "nonsense" | "quiet stream" | null;
+/**
+ * What a venue does wrong at the moment; null: nothing. `silent`: it accepts requests and never answers. `quiet stream`:
+ * its stream sends nothing, although there are trades. `quiet market`: there are none, which is no fault.
+ */
+export type VenueFault = "errors" | "silent" | "slow" | "nonsense" | "quiet stream" | "quiet market" | null;
 
 export const venuePort = 8080;
-const messageEveryMs = 2_000;
+const tradeEveryMs = 2_000;
 
 export interface SimulatedVenue {
   fault: (fault: VenueFault) => void;
@@ -16,12 +19,16 @@ export interface SimulatedVenue {
 /** To be called in the venue's process. */
 export function startSimulatedVenue(): SimulatedVenue {
   let fault: VenueFault = null;
+  let tradedMs = Date.now();
+  setInterval(() => {
+    if (fault !== "quiet market") tradedMs = Date.now();
+  }, tradeEveryMs);
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     request.resume();
     if (fault === "silent") return;
     if (fault === "errors") return void response.writeHead(503, { "content-type": "text/plain" }).end("maintenance");
-    const body = fault === "nonsense" ? '{"price":null' : JSON.stringify({ price: "100.5", time: Date.now() });
+    const body = fault === "nonsense" ? '{"price":null' : JSON.stringify({ price: "100.5", tradedMs });
     const answerNow = () => void response.writeHead(200, { "content-type": "application/json" }).end(body);
     if (fault === "slow") setTimeout(answerNow, 6_000);
     else answerNow();
@@ -31,14 +38,19 @@ export function startSimulatedVenue(): SimulatedVenue {
   const sockets = new WebSocketServer({ server });
   sockets.on("connection", (socket) => {
     const timer = setInterval(() => {
-      if (fault !== "quiet stream" && fault !== "silent")
-        socket.send(JSON.stringify({ channel: "trades", price: "100.5", time: Date.now() }));
-    }, messageEveryMs);
+      const isQuiet = ["quiet stream", "quiet market", "silent"].includes(fault ?? "");
+      if (!isQuiet) socket.send(JSON.stringify({ channel: "trades", price: "100.5", time: Date.now() }));
+    }, tradeEveryMs);
     socket.on("close", () => clearInterval(timer));
     socket.on("error", () => socket.terminate());
   });
   server.listen(venuePort, "0.0.0.0");
   return { fault: (given) => (fault = given) };
+}
+
+/** Whether REST shows that there were trades which the stream did not bring. */
+export function hasCounterpart(id: string): boolean {
+  return Number(id.split("-")[1]) % 2 === 0;
 }
 
 /** The registry's entry of a simulated venue; its host is `<id>.venue`. */
@@ -47,11 +59,13 @@ export function venueEntry(id: string, cadenceMs: number, official: Official | n
     ...{ name, label: name, method: "GET", expectStatus: 200, proof: "$.price", cadenceMs },
     url: `http://${id}.venue:${venuePort}/${name}`,
     timeoutMs: Math.min(4_500, cadenceMs - 500),
+    newest: { path: "$.tradedMs", unit: "ms" },
   });
   const stream: Stream = {
     ...{ name: "trades", label: "Trades", subscribe: { subscribe: "trades" }, cadenceMs },
     match: { path: "$.channel", equals: "trades" },
-    ...{ typicalPerMinute: 60_000 / messageEveryMs, rateBasis: "documented" },
+    ...{ typicalPerMinute: 60_000 / tradeEveryMs, rateBasis: hasCounterpart(id) ? "estimate" : "documented" },
+    ...(hasCounterpart(id) && { counterpart: "ticker" }),
     stall: { afterMs: 10_000, distribution: null },
   };
   return {
@@ -59,7 +73,7 @@ export function venueEntry(id: string, cadenceMs: number, official: Official | n
     rest: [endpoint("ticker"), endpoint("book")],
     socket: {
       url: `ws://${id}.venue:${venuePort}/`,
-      keepAlive: { send: { kind: "none" }, replyWithinMs: null, deadAfterMs: 45_000 },
+      keepAlive: { send: { kind: "ping", everyMs: 15_000 }, replyWithinMs: 10_000, deadAfterMs: 45_000 },
       ...{ maxConnectionMs: null, streams: [stream] },
     },
   };

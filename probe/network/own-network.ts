@@ -136,7 +136,9 @@ export function makeConnectivityMonitor(clock: Clock = monotonicClock): Connecti
         silences = silences.filter(({ toMs }) => toMs > nowMs - keepMs).concat(silence(nowMs));
       const known = hosts.get(name) ?? neverAnswered;
       if (nowMs - known.sentMs >= beatMs) {
-        const usualMs = usual(known, nowMs);
+        // while our resolver fails, nothing is sent that could fail
+        const wasSilent = silences.some(({ fromMs, toMs }) => toMs > known.sentMs && toMs - fromMs > longestMs);
+        const usualMs = wasSilent ? known.usualMs : usual(known, nowMs);
         hosts.set(name, { sentMs: askedMs, usualMs, hasFailed: false });
       }
       sentMs = Math.max(sentMs ?? askedMs, askedMs);

@@ -1,37 +1,36 @@
 /**
- * Every alert event reaches every channel at least once, and for the first time in the order of the events; a second
- * time only if something may have prevented that the first was recorded. An event's id never changes its meaning.
+ * Every alert event reaches every channel that it concerns at least once, and for the first time in the order of the
+ * events; a second time only if something may have prevented that the first was recorded. An event's id never changes
+ * its meaning, and everything that the engine decided has its event.
  */
-import { sql } from "../../shared/database/pool.js";
+import { type Pool, sql } from "../../shared/database/pool.js";
 import type { Cluster } from "../cluster.js";
 import { isTouched } from "../ledger.js";
+import type { ChannelFilter } from "../receivers.js";
 
 /** The result of an attempt is recorded within this time. */
 const recordedWithinMs = 10_000;
 
-interface Expected {
+interface AlertEvent {
   event_id: number;
-  kind: string;
+  kind: "opened" | "escalated" | "closed";
+  severity: "degraded" | "outage";
   slug: string;
+  venue: string;
 }
 
 export async function checkAlerts(cluster: Cluster): Promise<string[]> {
   const { ask, ledger, channels } = cluster;
-  const events = await ask((pool) =>
-    pool.query<Expected>(sql`
-      select e.event_id, e.kind, i.slug
-      from alert_event e
-      join incident i using (incident_id)
-      where e.dropped_at is null
-      order by e.event_id
-    `),
-  );
-  const problems: string[] = [];
-  for (const { name } of channels) {
-    const arrivals = ledger.arrivals.filter(({ channel }) => channel === name);
+  const [events, withoutEvent] = await ask((pool) => Promise.all([readEvents(pool), incidentsWithoutEvents(pool)]));
+  const problems = withoutEvent.map((slug) => `an alert event of ${slug} is missing, or there are two`);
+  for (const channel of channels) {
+    const { name } = channel;
+    const arrivals = ledger.arrivals.filter((one) => one.isAccepted && one.channel === name);
     const ids = [...new Set(arrivals.map(({ eventId }) => eventId))];
+    const concerned = new Set(events.filter((event) => concerns(channel, event, events)).map((one) => one.event_id));
     for (const { event_id, kind, slug } of events)
-      if (!ids.includes(event_id)) problems.push(`${name} never received event ${event_id}, ${kind} ${slug}`);
+      if (concerned.has(event_id) !== ids.includes(event_id))
+        problems.push(`${name} ${concerned.has(event_id) ? "never" : "wrongly"} received ${event_id}, ${kind} ${slug}`);
     problems.push(...repeatedWithoutReason(cluster, name));
     ids.forEach((id, place) => {
       if (place > 0 && id < ids[place - 1]!) problems.push(`${name} received event ${id} after ${ids[place - 1]}`);
@@ -40,8 +39,16 @@ export async function checkAlerts(cluster: Cluster): Promise<string[]> {
   return [...problems, ...changedMeanings(ledger.arrivals, events)];
 }
 
+/** A channel that got the opening of an incident, or its escalation, gets its end. */
+function concerns({ floor, venues }: ChannelFilter, event: AlertEvent, events: readonly AlertEvent[]): boolean {
+  const isOfIt = ({ severity, venue }: AlertEvent) =>
+    (floor === "degraded" || severity === "outage") && (venues === null || venues.includes(venue));
+  if (event.kind !== "closed") return isOfIt(event);
+  return events.some((one) => one.slug === event.slug && one.kind !== "closed" && isOfIt(one));
+}
+
 function repeatedWithoutReason({ ledger, cores }: Cluster, channel: string): string[] {
-  const arrivals = ledger.arrivals.filter((one) => one.channel === channel);
+  const arrivals = ledger.arrivals.filter((one) => one.isAccepted && one.channel === channel);
   const troubled = ["database", channel, ...cores.map(({ name }) => name)];
   return arrivals.flatMap(({ eventId }, place) => {
     const before = arrivals.slice(0, place).findLast((one) => one.eventId === eventId);
@@ -52,7 +59,7 @@ function repeatedWithoutReason({ ledger, cores }: Cluster, channel: string): str
   });
 }
 
-function changedMeanings(arrivals: Cluster["ledger"]["arrivals"], events: readonly Expected[]): string[] {
+function changedMeanings(arrivals: Cluster["ledger"]["arrivals"], events: readonly AlertEvent[]): string[] {
   const known = new Map(events.map(({ event_id, kind, slug }) => [event_id, `${kind} ${slug}`]));
   return arrivals.flatMap(({ channel, eventId, content }) => {
     const { kind, incident } = JSON.parse(content) as { kind: string; incident: { slug: string } };
@@ -60,4 +67,31 @@ function changedMeanings(arrivals: Cluster["ledger"]["arrivals"], events: readon
     if (!known.has(eventId)) return [`${channel} received event ${eventId}, ${means}, which is not recorded`];
     return known.get(eventId) === means ? [] : [`event ${eventId} is ${known.get(eventId)}, and came as ${means}`];
   });
+}
+
+function readEvents(pool: Pool): Promise<AlertEvent[]> {
+  return pool.query(sql`
+    select e.event_id, e.kind, e.severity, i.slug, v.venue
+    from alert_event e
+    join incident i using (incident_id)
+    join component using (component_id)
+    join venue v using (venue_id)
+    where e.dropped_at is null
+    order by e.event_id
+  `);
+}
+
+async function incidentsWithoutEvents(pool: Pool): Promise<string[]> {
+  const rows = await pool.query<{ slug: string }>(sql`
+    select i.slug
+    from incident i
+    left join alert_event e using (incident_id)
+    where i.retracted_at is null
+    group by i.incident_id
+    having count(*) filter (where e.kind = 'opened') <> 1
+      or count(*) filter (where e.kind = 'escalated') <> (i.escalated_at is not null)::int
+      or count(*) filter (where e.kind = 'closed') <> (i.closed_at is not null)::int
+    order by i.slug
+  `);
+  return rows.map(({ slug }) => slug);
 }

@@ -1,20 +1,27 @@
 /** After a quiet time nothing is piled up: no samples wait, and timers and connections are as few as after a start. */
 import type { Cluster } from "../cluster.js";
+import type { Resources } from "../ledger.js";
+import type { Supervised } from "../supervised.js";
 
-/** About twice of what a program has after a quiet start with some venues. */
-const most = { pending: 120, connections: 40 };
+/** Programs of one kind differ by who leads, and one more venue may be measured. */
+const margin = { factor: 1.5, few: 10 };
+const mostWaiting = 50;
 
-export function checkBounds({ probes, cores, resourcesOf }: Cluster): Promise<string[]> {
+export function checkBounds({ probes, cores, webs, resourcesOf, ledger }: Cluster): Promise<string[]> {
   const waiting = probes.flatMap(({ name, program }) => {
     const samples = program()?.probe.status().waiting ?? Infinity;
-    return samples > 50 ? [`${name} still has ${samples} samples that wait`] : [];
+    return samples > mostWaiting ? [`${name} still has ${samples} samples that wait`] : [];
   });
-  const overloaded = [...probes, ...cores].flatMap((program) => {
-    const { pending, connections } = resourcesOf(program);
-    return [
-      ...(pending > most.pending ? [`${program.name} waits for ${pending} timers and other events`] : []),
-      ...(connections > most.connections ? [`${program.name} has ${connections} ends of connections`] : []),
-    ];
+  const overloaded = [probes, cores, webs].flatMap((kind: readonly Supervised[]) => {
+    const most = (what: keyof Resources) =>
+      Math.max(...kind.map(({ name }) => ledger.resources.get(name)![what])) * margin.factor + margin.few;
+    return kind.flatMap((program) => {
+      const { pending, connections } = resourcesOf(program);
+      return [
+        ...(pending > most("pending") ? [`${program.name} waits for ${pending} timers and other events`] : []),
+        ...(connections > most("connections") ? [`${program.name} has ${connections} ends of connections`] : []),
+      ];
+    });
   });
   return Promise.resolve([...waiting, ...overloaded]);
 }

@@ -49,6 +49,15 @@ function isServed({ ledger, probes }: Cluster, region: string, slotMs: number): 
   if (here.every(isWell)) return true;
   const hasChanged = (name: string) =>
     (ledger.periods.get(name) ?? []).some((one) => [one.fromMs, one.toMs].some((at) => at >= fromMs && at <= toMs));
+  // a probe that resolves no names keeps its venues: it needs them for new connections only
+  const mayLackNames = here.some((name) =>
+    isTouched(
+      (ledger.periods.get(name) ?? []).filter(({ what }) => what === "dns"),
+      slotMs,
+      slotMs,
+    ),
+  );
+  if (mayLackNames) return false;
   // without the database nobody learns that a probe is gone, until a while after it is back
   const couldTakeOver = !isTouched(ledger.periods.get("database"), fromMs - takenOverMs, toMs);
   return !here.some(hasChanged) && couldTakeOver && here.some(isWell);

@@ -2,7 +2,7 @@
  * Plays seeds with each mutant until one finds it, and prints those that no seed has found: `node
  * dist/simulation/mutants/hunt.js [SEEDS] [pattern of names]`.
  */
-import { byTwo, playInChild } from "../child-history.js";
+import { byTwo, playDaysInChild, playInChild } from "../child-history.js";
 import { readScript } from "../script.js";
 import { type Mutant, mutants } from "./mutants.js";
 
@@ -14,14 +14,14 @@ console.log(`${hunted.length - survivors.length} of ${hunted.length} mutants wer
 for (const name of survivors) console.log(`not found: ${name}`);
 process.exitCode = survivors.length > 0 ? 1 : 0;
 
-async function hunt({ name, profile = "usual", faults }: Mutant): Promise<void> {
+async function hunt({ name, profile = "usual", faults, days }: Mutant): Promise<void> {
   const startedMs = performance.now();
   const script = faults === undefined ? undefined : readScript(faults);
   for (let seed = 1; seed <= Number(seeds); seed += 1) {
-    const { problem } = await playInChild({
-      ...{ seed, steps: 20, ...(script && { script }) },
-      settings: { SHAPE: "small", PROFILE: profile, MUTANT: name },
-    });
+    const settings = { SHAPE: "small", PROFILE: profile, MUTANT: name };
+    const { problem } = days
+      ? await playDaysInChild(days, settings)
+      : await playInChild({ seed, steps: 20, settings, ...(script && { script }) });
     if (problem === null) continue;
     const tookS = Math.round((performance.now() - startedMs) / 1000);
     return console.log(`${name}: found by seed ${seed} in ${tookS} s: ${problem.slice(0, 160)}`);

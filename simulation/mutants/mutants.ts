@@ -16,6 +16,16 @@ export interface Mutant {
   profile?: Profile;
   /** Lines of a script that finds it, instead of the faults of seeds. */
   faults?: string;
+  /** So many days of upkeep find it, instead of a history. */
+  days?: number;
+}
+
+/** @throws Error that names a mutant that does not exist */
+export function mutantNamed(name: string | undefined): Mutant | null {
+  if (!name) return null;
+  const mutant = mutants.find((one) => one.name === name);
+  if (!mutant) throw new Error(`expected the name of a mutant of simulation/mutants/mutants.ts, got ${name}`);
+  return mutant;
 }
 
 export const mutants: readonly Mutant[] = [
@@ -90,6 +100,16 @@ export const mutants: readonly Mutant[] = [
     to: 'return "open";',
     faults: `00:01:30.000 cut region-1-1 for 40000 ms`,
   },
+  {
+    name: "pings of a closed socket go on",
+    file: "probe/stream/keepalive.js",
+    from: "clearInterval(pinger);",
+    to: "",
+    faults: Array.from({ length: 60 }, (_, n) => {
+      const seconds = String((n % 12) * 5).padStart(2, "0");
+      return `00:0${1 + Math.floor(n / 12)}:${seconds}.000 reconnect region-1-1 from venue-${1 + (n % 4)} for 1 ms`;
+    }).join("\n"),
+  },
   // the leader
   {
     name: "a lease without its fence",
@@ -102,7 +122,7 @@ export const mutants: readonly Mutant[] = [
     name: "a lease that has not expired is taken",
     file: "sql/hot-path/030-renew-lease.sql",
     from: "or (l.expires_at = was_over and l.expires_at <= now())",
-    to: "or true",
+    to: "or l.expires_at <= now() + interval '1510 milliseconds'",
     faults: "00:01:10.000 pause web-1 for 100 ms",
   },
   {
@@ -270,5 +290,12 @@ export const mutants: readonly Mutant[] = [
     from: "await pool.query(sql `call upkeep.refresh_late(${at})`);",
     to: "",
     faults: `00:01:00.000 part region-1-1 from database for 400000 ms`,
+  },
+  {
+    name: "samples are dropped that late ones may still be rolled up with",
+    file: "sql/upkeep/010-retention-periods.sql",
+    from: "create function upkeep.raw_kept() returns interval language sql immutable return interval '8 days';",
+    to: "create function upkeep.raw_kept() returns interval language sql immutable return interval '1 day';",
+    days: 2,
   },
 ];

@@ -46,8 +46,8 @@ export function makeWorld(random: () => number, nowMs: number): World {
 }
 
 /** Inserts the samples of each slot when it is due, until the world's end or until `isOver`. */
-export async function measure(pool: Pool, world: World, isOver = () => false): Promise<void> {
-  for (let ms = world.startMs; ms < world.endMs && !isOver(); ms += cadenceMs) {
+export async function measure(pool: Pool, world: World): Promise<void> {
+  for (let ms = world.startMs; ms < world.endMs; ms += cadenceMs) {
     await sleep(Math.max(0, ms - Date.now()));
     const rows = world.faults.flatMap((fault) =>
       regions.map((region) => ({

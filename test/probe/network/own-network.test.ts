@@ -12,13 +12,15 @@ interface Played {
   shut?: [fromMs: number, toMs: number][];
   /** Hanging hosts fail with an error at once instead. */
   errors?: boolean;
+  /** A span in which our resolver fails: nothing is sent. */
+  unresolved?: [fromMs: number, toMs: number];
   lastMs?: number;
 }
 
 const latencyMs = 150;
 
 /** The verdict on each failure. An endpoint has one exchange in flight at a time, as in a probe. */
-async function play({ cadences, hanging = {}, shut = [], errors, lastMs = 180_000 }: Played) {
+async function play({ cadences, hanging = {}, shut = [], errors, unresolved, lastMs = 180_000 }: Played) {
   const { clock, walk } = makeFakeClock(0);
   const reach = makeConnectivityMonitor(clock);
   /** `tookMs` is the time after the failure. */
@@ -34,7 +36,8 @@ async function play({ cadences, hanging = {}, shut = [], errors, lastMs = 180_00
   function slot(host: string, cadenceMs: number, isBusy: boolean) {
     let busy = isBusy;
     clock.after(cadenceMs, () => slot(host, cadenceMs, busy));
-    if (busy) return;
+    const isUnresolved = unresolved && clock.now() >= unresolved[0] && clock.now() < unresolved[1];
+    if (busy || isUnresolved) return;
     busy = true;
     const beganMs = clock.now();
     const over = () => (busy = false);
@@ -106,6 +109,12 @@ void t.test(
     t.notOk(verdicts.some(({ isVenues }) => isVenues));
   },
 );
+
+void t.test("what is usual is not forgotten while our resolver fails", async (t) => {
+  const verdicts = await play({ cadences: three, unresolved: [60_000, 100_000], shut: [[125_000, 150_000]] });
+  t.ok(verdicts.length > 10);
+  t.notOk(verdicts.some(({ isVenues }) => isVenues));
+});
 
 void t.test("two hosts of three that hang are both at fault", async (t) => {
   const verdicts = await play({ cadences: three, hanging: { a: 60_000, b: 62_000 } });
