@@ -118,6 +118,7 @@ export function startProbe(options: ProbeOptions): Probe {
       async end() {
         await endTasks();
         streams?.close();
+        resolver.forget(hostsOf(venue));
       },
     };
   }

@@ -83,8 +83,9 @@ export const shapes: Record<string, ClusterShape> = {
 
 /** All work that the faults delayed is done by then: samples delivered, incidents closed, alerts sent. */
 function quietMsAfter(script: readonly ScriptedFault[]): number {
+  const longestMs = Math.max(0, ...script.map(({ forMs }) => forMs));
   // late samples are rolled up every ten minutes
-  return (script.some(({ forMs }) => forMs > 180_000) ? 13 : 8) * 60_000;
+  return (longestMs > 180_000 ? 13 : longestMs > 20_000 ? 8 : 2.5) * 60_000;
 }
 
 /** While all programs run; then the cores stop, so that the engine's records stay as they are. */

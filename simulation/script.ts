@@ -18,11 +18,11 @@ import type { SeededRandom } from "./seeded-random.js";
  * - `full`, `broken` the disk takes no writes, or fails every operation
  * - `clock` the machine's clock is wrong
  * - `power` the machine loses its power: processes, and what the disk had not synced
- * - `errors`, `silent`, `slow`, `nonsense`, `quiet stream`, `quiet market` faults of a venue, or of its status
- *   page (simulation/venue.ts)
+ * - `errors`, `silent`, `slow`, `nonsense`, `quiet stream`, `quiet market` faults of a venue, or of its status page
+ *   (simulation/venue.ts)
  * - `refuse`, `hang`, `reset` a receiver's reactions to alerts
- * - `migrate` the operator migrates to another build with a larger registry; killed after some events, and started again
- *   after the duration
+ * - `migrate` the operator migrates to another build with a larger registry, dies after some events, and is started
+ *   again after the duration
  */
 export const faultKinds = [
   ...(["kill", "die", "pause", "stall", "cut", "dns", "reconnect", "lossy", "part"] as const),

@@ -4,8 +4,8 @@ import { WebSocketServer } from "ws";
 import type { Official, RestEndpoint, Stream, Venue } from "../shared/registry/registry.js";
 
 /**
- * What a venue does wrong at the moment; null: nothing. `silent`: it accepts requests and never answers. `quiet stream`:
- * its stream sends nothing, although there are trades. `quiet market`: there are none, which is no fault.
+ * What a venue does wrong at the moment; null: nothing. `silent`: it accepts requests and never answers. `quiet
+ * stream`: its stream sends nothing, although there are trades. `quiet market`: there are none, which is no fault.
  */
 export type VenueFault = "errors" | "silent" | "slow" | "nonsense" | "quiet stream" | "quiet market" | null;
 

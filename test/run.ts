@@ -35,7 +35,7 @@ const limitS = 600;
 const optimizeLater = process.version.startsWith("v20.") ? ["--interrupt-budget=1000000"] : [];
 
 /** Half a minute or more each: if started last, one of them would run alone at the end. */
-const startedFirst = ["demo", "in-chromium", "incident-scenarios", "engine-scenarios", "prometheus"];
+const startedFirst = ["short-history", "demo", "in-chromium", "incident-scenarios", "engine-scenarios", "prometheus"];
 
 /**
  * Run only by `--ci`, on every change. They start whole programs, a browser or programs of others, read formats of
@@ -56,7 +56,7 @@ const ci = [
   // deployment
   ...["backup", "image", "monitoring"],
   // the whole service in virtual time, and the spool on a failing disk
-  ...["simulation/history", "simulation/disk/spool", "simulation/disk/comparison"],
+  ...["simulation/history", "simulation/disk/spool", "simulation/disk/comparison", "simulation/disk/same-seed"],
   // single pages
   ...["server/pages/compare", "wall", "detection-page", "error-pages", "reference", "shortcut"],
 ];

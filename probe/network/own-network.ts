@@ -20,6 +20,8 @@ export interface ConnectivityMonitor {
    * longer than usual.
    */
   wayOut(host: string, sinceMs: number, signal?: AbortSignal): Promise<Connectivity>;
+  /** The hosts are no longer asked. Otherwise the time until they are asked again would count as usual. */
+  forget(names: readonly string[]): void;
 }
 
 /** A silence of all hosts up to this length may be chance, however many are asked. */
@@ -162,6 +164,9 @@ export function makeConnectivityMonitor(clock: Clock = monotonicClock): Connecti
         await nextAnswer(Math.ceil(leftMs), signal);
       }
       return "unknown";
+    },
+    forget(names) {
+      for (const name of names) hosts.delete(name);
     },
   };
 }

@@ -19,6 +19,8 @@ interface Stored {
   status: string;
   resolved: boolean;
   left: boolean;
+  /** The page no longer lists it, although it lists older ones, or all. */
+  vanished: boolean;
 }
 
 interface Reading {
@@ -40,7 +42,7 @@ export async function checkNotices(cluster: Cluster): Promise<string[]> {
         )::float8 as "readMs",
         (
           select coalesce(jsonb_agg(jsonb_build_object(
-            'id', external_id, 'status', status, 'resolved', resolved_at is not null, 'left', left_at is not null
+            'id', external_id, 'status', status, 'resolved', resolved_at is not null, 'left', left_at is not null, 'vanished', vanished
           )), '[]')
           from official_incident n
           where n.source_id = v.source_id
@@ -66,7 +68,8 @@ function otherThanPosted({ venue, posted }: StatusPage, stored: readonly Stored[
     [readMs, readMs + askedWithinMs].some((atMs) => {
       const status = statusAt(one, atMs);
       const newer = posted.filter((other) => other.postedMs > one.postedMs && statusAt(other, atMs) !== null);
-      if (status === null || newer.length >= pageSize) return row === undefined || row.left;
+      if (newer.length >= pageSize) return row === undefined || row.left;
+      if (status === null) return row === undefined || (row.left && row.vanished);
       return row?.status === status && row.resolved === (status === "resolved") && !row.left;
     });
   const wrong = posted.flatMap((one) => {

@@ -239,7 +239,12 @@ export const mutants: readonly Mutant[] = [
     file: "sql/hot-path/050-claim-deliveries.sql",
     from: "(d.claimed_until is null or d.claimed_until <= n.now)",
     to: "d.claimed_until is null",
-    profile: "crashes",
+    faults: `
+00:01:30.000 errors venue-1 for 60000 ms
+00:01:31.000 hang channel-1 for 40000 ms
+00:02:00.000 kill core-1 for 3000 ms
+00:02:00.000 kill core-2 for 3000 ms
+`,
   },
   {
     name: "a claim of a delivery does not last",

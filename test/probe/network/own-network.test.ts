@@ -14,13 +14,15 @@ interface Played {
   errors?: boolean;
   /** A span in which our resolver fails: nothing is sent. */
   unresolved?: [fromMs: number, toMs: number];
+  /** A span in which all hosts but the first are measured by another probe. */
+  unwatched?: [fromMs: number, toMs: number];
   lastMs?: number;
 }
 
 const latencyMs = 150;
 
 /** The verdict on each failure. An endpoint has one exchange in flight at a time, as in a probe. */
-async function play({ cadences, hanging = {}, shut = [], errors, unresolved, lastMs = 180_000 }: Played) {
+async function play({ cadences, hanging = {}, shut = [], errors, unresolved, unwatched, lastMs = 180_000 }: Played) {
   const { clock, walk } = makeFakeClock(0);
   const reach = makeConnectivityMonitor(clock);
   /** `tookMs` is the time after the failure. */
@@ -36,8 +38,8 @@ async function play({ cadences, hanging = {}, shut = [], errors, unresolved, las
   function slot(host: string, cadenceMs: number, isBusy: boolean) {
     let busy = isBusy;
     clock.after(cadenceMs, () => slot(host, cadenceMs, busy));
-    const isUnresolved = unresolved && clock.now() >= unresolved[0] && clock.now() < unresolved[1];
-    if (busy || isUnresolved) return;
+    const isIn = ([fromMs, toMs] = [0, 0]) => clock.now() >= fromMs && clock.now() < toMs;
+    if (busy || isIn(unresolved) || (isIn(unwatched) && host !== Object.keys(cadences)[0])) return;
     busy = true;
     const beganMs = clock.now();
     const over = () => (busy = false);
@@ -59,6 +61,7 @@ async function play({ cadences, hanging = {}, shut = [], errors, unresolved, las
     const phaseMs = ((place + 1) * 0.618_034 * cadenceMs) % cadenceMs;
     clock.after(phaseMs, () => slot(host, cadenceMs, false));
   }
+  if (unwatched) clock.after(unwatched[0] + cadences.b![0]!, () => reach.forget(Object.keys(cadences).slice(1)));
   await walk(lastMs);
   return verdicts;
 }
@@ -112,6 +115,12 @@ void t.test(
 
 void t.test("what is usual is not forgotten while our resolver fails", async (t) => {
   const verdicts = await play({ cadences: three, unresolved: [60_000, 100_000], shut: [[125_000, 150_000]] });
+  t.ok(verdicts.length > 10);
+  t.notOk(verdicts.some(({ isVenues }) => isVenues));
+});
+
+void t.test("what is usual does not include the time in which another probe measures", async (t) => {
+  const verdicts = await play({ cadences: three, unwatched: [60_000, 100_000], shut: [[125_000, 150_000]] });
   t.ok(verdicts.length > 10);
   t.notOk(verdicts.some(({ isVenues }) => isVenues));
 });

@@ -14,7 +14,7 @@ void t.test("a host without a route is the venue's fault while others are reache
     unlessOurNetwork(
       causeOf(error, "connect"),
       { host: "a", sinceMs: 0, error },
-      { asked() {}, answered() {}, wayOut: () => Promise.resolve(way) },
+      { asked() {}, answered() {}, wayOut: () => Promise.resolve(way), forget() {} },
     );
   for (const error of [gone, away, both]) {
     t.same(await judged(error, "open"), { fault: "connect" });
