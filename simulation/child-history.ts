@@ -25,6 +25,8 @@ export interface Outcome {
   summary: string;
   /** The first problem; null: all checks passed. */
   problem: string | null;
+  /** False: the program failed before its checks, or took too long. */
+  hasEnded: boolean;
 }
 
 export async function playInChild({ seed, steps, script, settings }: ChildHistory): Promise<Outcome> {
@@ -61,6 +63,7 @@ async function runInChild(
     script: readScript(lines.filter((line) => /^\d+:\d\d:/.test(line)).join("\n")),
     summary: lines.find((line) => line.startsWith("seed ")) ?? `seed ${values[0]}: ${lines.at(-1)}`,
     problem: code === 0 ? null : (problem ?? lines.at(-1)) || "no output",
+    hasEnded: lines.some((line) => line.startsWith("seed ")) || problem?.includes(" crashed: ") === true,
   };
 }
 

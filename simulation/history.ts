@@ -14,13 +14,14 @@ import { checkNotices } from "./checkers/notices.js";
 import { checkRollups } from "./checkers/rollups.js";
 import { checkSamples } from "./checkers/samples.js";
 import { checkSecondOpinion } from "./checkers/second-opinion.js";
-import { type Cluster, type ClusterShape, startCluster } from "./cluster.js";
+import { type Cluster, startCluster } from "./cluster.js";
 import { installVirtualDisk } from "./disk/disks.js";
 import { installVirtualNetwork } from "./network/network.js";
 import { scheduleScript } from "./play.js";
 import { startMs } from "./prepared-database.js";
 import { drawScript, type Profile, type ScriptedFault, type Targets } from "./script.js";
 import { makeSeededRandom } from "./seeded-random.js";
+import type { ClusterShape } from "./shape.js";
 import { installVirtualGlobals } from "./virtual-globals.js";
 import { makeVirtualTime, type VirtualTime } from "./virtual-time.js";
 
@@ -54,38 +55,11 @@ export interface HistoryResult {
   digest: string;
 }
 
-/**
- * `small` takes a minute. To see that its own network is at fault, a probe needs four venues when it has just started,
- * and several answers of each in ten seconds (probe/network/own-network.ts).
- */
-export const shapes: Record<string, ClusterShape> = {
-  usual: {
-    regions: 3,
-    probesPerRegion: 2,
-    venues: 8,
-    statusPages: 4,
-    cores: 2,
-    webs: 2,
-    channels: 2,
-    cadenceMs: 5_000,
-  },
-  small: {
-    regions: 2,
-    probesPerRegion: 1,
-    venues: 4,
-    statusPages: 2,
-    cores: 2,
-    webs: 1,
-    channels: 1,
-    cadenceMs: 5_000,
-  },
-};
-
 /** All work that the faults delayed is done by then: samples delivered, incidents closed, alerts sent. */
 function quietMsAfter(script: readonly ScriptedFault[]): number {
   const longestMs = Math.max(0, ...script.map(({ forMs }) => forMs));
   // late samples are rolled up every ten minutes
-  return (longestMs > 180_000 ? 13 : longestMs > 20_000 ? 8 : 2.5) * 60_000;
+  return (longestMs > 180_000 ? 13 : longestMs > 30_000 ? 8 : 2.5) * 60_000;
 }
 
 /** While all programs run; then the cores stop, so that the engine's records stay as they are. */
@@ -131,13 +105,18 @@ export async function playHistory(options: HistoryOptions): Promise<HistoryResul
     ...{ problems, simulatedMs: time.nowMs() - startMs, events: time.events() },
     ...{ statements: cluster.database.statements(), samples: cluster.ledger.taken.size },
     alerts: cluster.ledger.arrivals.length,
-    crashes: script.filter(({ kind }) => ["kill", "die", "power"].includes(kind)).length,
+    crashes: script.filter((fault) => isCrash(fault, cluster)).length,
     partitions: script.filter(({ kind }) => ["cut", "part"].includes(kind)).length,
     failovers: new Set(cluster.ledger.decisions.map(({ fence }) => fence)).size - 1,
     digest: hash.digest("hex").slice(0, 12),
   };
   await cluster.close();
   return result;
+}
+
+/** Of our own programs, the database and their machines. */
+function isCrash({ kind, target }: ScriptedFault, { servers }: Cluster): boolean {
+  return ["kill", "die", "power", "migrate"].includes(kind) && !servers.has(target);
 }
 
 export function crashText({ process, error }: VirtualTime["crashes"][number]): string {

@@ -1,35 +1,40 @@
 /**
- * The long run: a hundred days of upkeep, and ten thousand crashes and a thousand failovers and partitions in histories
- * of a small service, on two cores. `node dist/simulation/long.js [SHARE]`; a share of 0.1 plays a tenth.
+ * The long run: a hundred days of upkeep, and ten thousand crashes and a thousand failovers and partitions in
+ * histories of the service, on two cores. `node dist/simulation/long.js [SHARE]`; a share of 0.1 plays a tenth.
  */
 import { byTwo, playDaysInChild, playInChild } from "./child-history.js";
 import type { Profile } from "./script.js";
 
 interface Batch {
+  shape: "small" | "usual";
   profile: Profile;
   histories: number;
   steps: number;
 }
 
 const batches: readonly Batch[] = [
-  { profile: "crashes", histories: 20, steps: 620 },
-  { profile: "partitions", histories: 8, steps: 200 },
-  { profile: "usual", histories: 6, steps: 40 },
+  { shape: "small", profile: "crashes", histories: 25, steps: 620 },
+  { shape: "small", profile: "partitions", histories: 8, steps: 200 },
+  { shape: "usual", profile: "usual", histories: 4, steps: 40 },
 ];
 
 const days = 100;
+/** What the whole run promises. */
+const least = { crashes: 10_000, partitions: 1_000, failovers: 1_000 };
 
 const [share = "1"] = process.argv.slice(2);
 const startedMs = performance.now();
 const sums = { minutes: 0, crashes: 0, partitions: 0, failovers: 0 };
 const failed: string[] = [];
-const histories = batches.flatMap(({ profile, histories, steps }) =>
-  Array.from({ length: Math.ceil(histories * Number(share)) }, (_, seed) => ({ profile, steps, seed: seed + 1 })),
+const histories = batches.flatMap(({ histories, ...batch }) =>
+  Array.from({ length: Math.ceil(histories * Number(share)) }, (_, place) => ({ ...batch, seed: place + 1 })),
 );
 await byTwo([playDays, ...histories.map((history) => () => play(history))], (task) => task());
 const tookMinutes = ((performance.now() - startedMs) / 60_000).toFixed(1);
 const figures = Object.entries(sums).map(([what, sum]) => `${sum} ${what}`);
 console.log(`${histories.length} histories in ${tookMinutes} minutes: ${figures.join(", ")}`);
+for (const [what, count] of Object.entries(least))
+  if (sums[what as keyof typeof sums] < count * Number(share)) failed.push(`fewer than ${count} ${what}`);
 for (const line of failed) console.log(`failed: ${line}`);
 process.exitCode = failed.length > 0 ? 1 : 0;
 
@@ -39,10 +44,10 @@ async function playDays(): Promise<void> {
   if (problem !== null) failed.push(`days: ${problem}`);
 }
 
-async function play({ profile, steps, seed }: (typeof histories)[number]): Promise<void> {
-  const { summary, problem } = await playInChild({ seed, steps, settings: { SHAPE: "small", PROFILE: profile } });
+async function play({ shape, profile, steps, seed }: (typeof histories)[number]): Promise<void> {
+  const { summary, problem } = await playInChild({ seed, steps, settings: { SHAPE: shape, PROFILE: profile } });
   console.log(`${profile}, ${summary}`);
   for (const what of Object.keys(sums) as (keyof typeof sums)[])
     sums[what] += Number(new RegExp(`(\\d+) ${what}`).exec(summary)?.[1] ?? 0);
-  if (problem !== null) failed.push(`SHAPE=small PROFILE=${profile} SEED=${seed} STEPS=${steps}: ${problem}`);
+  if (problem !== null) failed.push(`SHAPE=${shape} PROFILE=${profile} SEED=${seed} STEPS=${steps}: ${problem}`);
 }

@@ -30,14 +30,18 @@ export function makeOperator({ time, machine, migrate, onMigrated }: OperatorOpt
     const number = wanted;
     if (done >= number) return;
     await migrate(number);
-    done = Math.max(done, number);
+    done = number;
     onMigrated();
   }
-  const supervised = supervise(time, machine, migrateToWanted);
+  const supervised = supervise(time, machine, () => {
+    void migrateToWanted();
+    return undefined;
+  });
   return {
     ...supervised,
     migrate() {
       wanted += 1;
+      supervised.process()?.kill();
       supervised.start();
     },
     isDone: () => done === wanted,
@@ -54,27 +58,32 @@ export async function writeTwoBuilds(directory: string): Promise<readonly [URL, 
 
 /** From one restart to the next, and from the end of the migration to the first. */
 export const restartEveryMs = 3_000;
+/** A program that has not ended by then is killed. */
+const closesWithinMs = 2_500;
 
 /**
- * Programs that are down now start with the new build later.
+ * Stops and starts programs. Those that are down start with the new build later.
  *
- * @param onRestart called before each restart
+ * @param onRestart called when a program is asked to end; what it returns, when it starts again
  */
 export function restartInTurn(
   time: VirtualTime,
   programs: readonly Supervised[],
-  onRestart: (program: Supervised) => void,
+  onRestart: (program: Supervised) => () => void,
 ): void {
-  programs.forEach((program, place) =>
-    time.schedule(
-      (place + 1) * restartEveryMs,
-      () => {
-        if (!program.process()?.isAlive()) return;
-        onRestart(program);
-        program.process()!.kill();
-        program.start();
-      },
-      null,
-    ),
-  );
+  const restart = (program: Supervised) => {
+    const process = program.process();
+    if (!process?.isAlive()) return;
+    const onStart = onRestart(program);
+    program.stop();
+    const startAgain = () => {
+      onStart();
+      // unless it has died meanwhile, and is down or running again
+      if (program.process() !== process || !process.isAlive()) return;
+      process.kill();
+      program.start();
+    };
+    time.schedule(closesWithinMs, startAgain, null);
+  };
+  programs.forEach((program, place) => time.schedule((place + 1) * restartEveryMs, () => restart(program), null));
 }

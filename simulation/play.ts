@@ -18,6 +18,9 @@ export interface Stage {
 /** A process that is to die does so within as many events: a tick of the engine has about a hundred. */
 const mostEvents = 211;
 
+/** Everything has started by then. */
+export const firstFaultMs = 60_000;
+
 /** The faults that are on, by what they affect, oldest first. */
 type Ongoing = Map<string, ScriptedFault[]>;
 
@@ -27,6 +30,7 @@ export function scheduleScript(stage: Stage, script: readonly ScriptedFault[]): 
   const startMs = stage.time.nowMs();
   for (const fault of script) {
     requireTargets(stage.cluster, fault);
+    if (fault.atMs < firstFaultMs) throw new Error(`expected no fault in the first minute, got "${textOf(fault)}"`);
     stage.time.schedule(startMs + fault.atMs - stage.time.nowMs(), () => play(stage, fault, ongoing), null);
   }
 }
@@ -69,7 +73,7 @@ function endsByItself({ kind }: ScriptedFault): boolean {
   return ["pause", "stall", "reconnect", "clock"].includes(kind);
 }
 
-/** Faults of the same are not ended by each other. */
+/** The end of one fault does not end another of the same target. */
 function affectedBy({ kind, target, other = "" }: ScriptedFault): string {
   if (["kill", "die", "power", "migrate"].includes(kind)) return `process ${target}`;
   if (["cut", "part"].includes(kind)) return `links ${target}`;

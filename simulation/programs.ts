@@ -14,7 +14,7 @@ import { makeSealing } from "../server/alerts/channels/sealing.js";
 import { formatAlert } from "../server/alerts/formats/format-alert.js";
 import { migrate } from "../server/database/migrate.js";
 import { recordSamples } from "../server/database/record-samples.js";
-import { startCore, type Core } from "../server/engine/core.js";
+import { startCore } from "../server/engine/core.js";
 import type { Decided, Refused } from "../server/engine/tick.js";
 import { makePolling } from "../server/notices/polling.js";
 import { makeFeedReader } from "../server/notices/reader.js";
@@ -106,7 +106,7 @@ export interface CoreProgramOptions extends ProgramOptions {
 }
 
 /** As server/commands/core.ts. */
-export function startCoreProgram(options: CoreProgramOptions): { core: Core; close: () => Promise<void> } {
+export function startCoreProgram(options: CoreProgramOptions): { close: () => Promise<void> } {
   const { databaseUrl, write, onDecided } = options;
   const log = makeLog("core", "info", write, { withoutDatabase: "the engine and alerts pause" });
   const open = (name: string, max: number, statementTimeoutMs: number, idleInTransactionMs?: number) =>
@@ -131,7 +131,6 @@ export function startCoreProgram(options: CoreProgramOptions): { core: Core; clo
     readNextFeed: (signal) => polling.readNext(signal),
   });
   return {
-    core,
     async close() {
       await core.close();
       await dispatcher.close();
@@ -148,13 +147,19 @@ export interface WebProgramOptions extends ProgramOptions {
 }
 
 /** As server/commands/web.ts. */
-export async function startWebProgram({ databaseUrl, registry, port, write }: WebProgramOptions): Promise<void> {
+export async function startWebProgram({ databaseUrl, registry, port, write }: WebProgramOptions) {
   const log = makeLog("web", "info", write, { withoutDatabase: "requests that need it get 503 until it is back" });
-  await startWeb({
+  const pool = openPool(databaseUrl, { applicationName: "web", log, statementTimeoutMs: 10_000, readOnly: true });
+  const web = await startWeb({
     ...{ registry, log, port, host: "0.0.0.0", rateLimit: 0, trustProxy: [], baseUrl: siteUrl, siteUrl },
-    pool: openPool(databaseUrl, { applicationName: "web", log, statementTimeoutMs: 10_000, readOnly: true }),
-    ...{ clockTrustedMs: 50, heldMs: 30_000 },
+    ...{ pool, clockTrustedMs: 50, heldMs: 30_000 },
   });
+  return {
+    async close() {
+      await web.close();
+      await pool.close();
+    },
+  };
 }
 
 export interface MigrationOptions extends ProgramOptions {

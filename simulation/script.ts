@@ -58,8 +58,8 @@ export interface Targets {
 /** Which faults are drawn, and the average time between two of them. */
 export const profiles = {
   usual: { everyMs: 15_000 },
-  /** Processes die every other second. */
-  crashes: { everyMs: 2_000 },
+  /** A process dies every other second, venues included. */
+  crashes: { everyMs: 1_500 },
   /** Machines lose each other, and the leader loses its lease. */
   partitions: { everyMs: 6_000 },
 };
@@ -79,7 +79,7 @@ export function drawScript(random: SeededRandom, targets: Targets, steps: number
 
 function crashDraws(random: SeededRandom, { probes, cores, webs, venues, channels }: Targets): Draw[] {
   const forMs = () => 100 + Math.round(random.next() * 3_000);
-  const long = () => 20_000 + Math.round(random.next() * 40_000);
+  const long = () => 20_000 + Math.round(random.next() * 10_000);
   return [
     () => ({ kind: "die", target: random.pick(probes), forMs: forMs() }),
     () => ({ kind: "die", target: random.pick(cores), forMs: forMs() }),

@@ -17,7 +17,8 @@ const mutant = mutantNamed(MUTANT);
 const isInSql = mutant?.file.endsWith(".sql") === true;
 if (mutant && !isInSql) register("./mutants/hooks.js", import.meta.url, { data: mutant });
 // after the hook, so that it sees every module of the production code
-const { crashText, playHistory, shapes } = await import("./history.js");
+const { crashText, playHistory } = await import("./history.js");
+const { shapes } = await import("./shape.js");
 if (mutant && !isInSql && !("isMutated" in globalThis))
   throw new Error(`the module of the mutant was not loaded: ${MUTANT}`);
 const shape = shapes[SHAPE];

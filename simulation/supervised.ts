@@ -8,17 +8,34 @@ export interface Supervised {
   /** The last one that was started; null: none yet. */
   process: () => Process | null;
   start: () => void;
+  /** Asks it to end by itself, as SIGTERM does. */
+  stop: () => void;
+}
+
+/** What a program returns once it runs. */
+interface Running {
+  close: () => Promise<void>;
 }
 
 /** @param run starts the program within its process */
-export function supervise(time: VirtualTime, machine: Machine, run: () => unknown): Supervised {
+export function supervise(
+  time: VirtualTime,
+  machine: Machine,
+  run: () => Promise<Running> | Running | undefined,
+): Supervised {
   let process: Process | null = null;
+  let running: Running | undefined;
   return {
     ...{ name: machine.name, machine, process: () => process },
     start() {
-      process = time.startProcess(machine.name, machine);
-      process.run(run);
+      running = undefined;
+      const started = (process = time.startProcess(machine.name, machine));
+      void started.run(async () => {
+        const given = await run();
+        if (process === started) running = given;
+      });
     },
+    stop: () => void process?.run(() => running?.close()),
   };
 }
 
@@ -38,6 +55,7 @@ export function startFaultyServer(
   const supervised = supervise(time, machine, () => {
     server = run();
     server.fault(fault);
+    return undefined;
   });
   supervised.start();
   return {

@@ -27,9 +27,9 @@ export function startSimulatedVenue(): SimulatedVenue {
   function answer(request: IncomingMessage, response: ServerResponse): void {
     request.resume();
     if (fault === "silent") return;
-    if (fault === "errors") return void response.writeHead(503, { "content-type": "text/plain" }).end("maintenance");
     const body = fault === "nonsense" ? '{"price":null' : JSON.stringify({ price: "100.5", tradedMs });
-    const answerNow = () => void response.writeHead(200, { "content-type": "application/json" }).end(body);
+    const status = fault === "errors" ? 503 : 200;
+    const answerNow = () => void response.writeHead(status, { "content-type": "application/json" }).end(body);
     if (fault === "slow") setTimeout(answerNow, 6_000);
     else answerNow();
   }

@@ -35,7 +35,7 @@ interface Bounds {
 const fewestHosts = 3;
 
 /**
- * How far right hosts may be from each other when no majority agrees. The bounds of hosts that answer quickly become
+ * How far the clocks of right hosts may be off when no majority agrees. The bounds of hosts that answer quickly become
  * narrower than the differences of their clocks.
  */
 const spreadMs = 1000;
@@ -96,8 +96,7 @@ export function makeClockWatch(clocks: Clocks = systemClocks): ClockWatch {
     // The reading must stay true until it is refreshed.
     const all = [...boundsOf.values()].map((bounds) => asOf(bounds, nowMs + readAgainMs));
     const quorum = Math.max(fewestHosts, Math.floor(all.length / 2) + 1);
-    const spread = () => all.map((bounds) => widened(bounds, spreadMs));
-    return agreed(all, quorum) ?? agreed(spread(), quorum);
+    return agreed(all, quorum) ?? roughlyAgreed(all, quorum);
   }
 
   return {
@@ -156,6 +155,15 @@ function both(a: Bounds, b: Bounds): Bounds | null {
   const lowMs = Math.max(a.lowMs, b.lowMs);
   const highMs = Math.min(a.highMs, b.highMs);
   return lowMs > highMs ? null : { lowMs, highMs, atMs: b.atMs };
+}
+
+function roughlyAgreed(all: readonly Bounds[], quorum: number): ClockError | null {
+  const reading = agreed(
+    all.map((bounds) => widened(bounds, spreadMs)),
+    quorum,
+  );
+  // each host of the quorum is within the spread of the reading, so one that is right suffices
+  return reading && { ...reading, withinMs: reading.withinMs + spreadMs };
 }
 
 /** Marzullo's algorithm: from the smallest to the largest value that at least `quorum` bounds contain. */

@@ -20,7 +20,7 @@ export interface ConnectivityMonitor {
    * longer than usual.
    */
   wayOut(host: string, sinceMs: number, signal?: AbortSignal): Promise<Connectivity>;
-  /** The hosts are no longer asked. Otherwise the time until they are asked again would count as usual. */
+  /** Forgets what is usual of hosts that are no longer asked. */
   forget(names: readonly string[]): void;
 }
 
@@ -138,7 +138,7 @@ export function makeConnectivityMonitor(clock: Clock = monotonicClock): Connecti
         silences = silences.filter(({ toMs }) => toMs > nowMs - keepMs).concat(silence(nowMs));
       const known = hosts.get(name) ?? neverAnswered;
       if (nowMs - known.sentMs >= beatMs) {
-        // while our resolver fails, nothing is sent that could fail
+        // we may have sent nothing meanwhile, for example without a resolver: such a gap is not the host's
         const wasSilent = silences.some(({ fromMs, toMs }) => toMs > known.sentMs && toMs - fromMs > longestMs);
         const usualMs = wasSilent ? known.usualMs : usual(known, nowMs);
         hosts.set(name, { sentMs: askedMs, usualMs, hasFailed: false });

@@ -1,7 +1,8 @@
 /**
- * Every alert event reaches every channel that it concerns at least once, and for the first time in the order of the
- * events; a second time only if something may have prevented that the first was recorded. An event's id never changes
- * its meaning, and everything that the engine decided has its event.
+ * Every alert event reaches every channel that it concerns at least once. Requests are in the order of the events,
+ * repeated ones included. An event is accepted a second time only if something may have prevented that the first was
+ * recorded. No channel is held up by another. An event's id never changes its meaning, and everything that the engine
+ * decided has its event.
  */
 import { type Pool, sql } from "../../shared/database/pool.js";
 import type { Cluster } from "../cluster.js";
@@ -10,6 +11,10 @@ import type { ChannelFilter } from "../receivers.js";
 
 /** The result of an attempt is recorded within this time. */
 const recordedWithinMs = 10_000;
+/** Where nothing is wrong, a channel has an alert a second after its event. */
+const promptlyMs = 5_000;
+/** A delivery waits so long after a failed attempt, or after a core died while it sent. */
+const afterTroubleMs = 60_000;
 
 interface AlertEvent {
   event_id: number;
@@ -17,6 +22,8 @@ interface AlertEvent {
   severity: "degraded" | "outage";
   slug: string;
   venue: string;
+  isRetracted: boolean;
+  atMs: number;
 }
 
 export async function checkAlerts(cluster: Cluster): Promise<string[]> {
@@ -28,13 +35,16 @@ export async function checkAlerts(cluster: Cluster): Promise<string[]> {
     const arrivals = ledger.arrivals.filter((one) => one.isAccepted && one.channel === name);
     const ids = [...new Set(arrivals.map(({ eventId }) => eventId))];
     const concerned = new Set(events.filter((event) => concerns(channel, event, events)).map((one) => one.event_id));
-    for (const { event_id, kind, slug } of events)
-      if (concerned.has(event_id) !== ids.includes(event_id))
+    for (const { event_id, kind, slug, isRetracted } of events)
+      if (!isRetracted && concerned.has(event_id) !== ids.includes(event_id))
         problems.push(`${name} ${concerned.has(event_id) ? "never" : "wrongly"} received ${event_id}, ${kind} ${slug}`);
-    problems.push(...repeatedWithoutReason(cluster, name));
-    ids.forEach((id, place) => {
-      if (place > 0 && id < ids[place - 1]!) problems.push(`${name} received event ${id} after ${ids[place - 1]}`);
-    });
+    problems.push(...repeatedWithoutReason(cluster, name), ...heldUp(cluster, name, events));
+    ledger.arrivals
+      .filter((one) => one.channel === name)
+      .forEach(({ eventId }, place, all) => {
+        const before = all[place - 1]?.eventId ?? eventId;
+        if (eventId < before) problems.push(`${name} received event ${eventId} after ${before}`);
+      });
   }
   return [...problems, ...changedMeanings(ledger.arrivals, events)];
 }
@@ -59,6 +69,18 @@ function repeatedWithoutReason({ ledger, cores }: Cluster, channel: string): str
   });
 }
 
+/** Alerts that came late although nothing was wrong with the cores, the database or their own receiver. */
+function heldUp({ ledger, cores }: Cluster, channel: string, events: readonly AlertEvent[]): string[] {
+  const arrivals = ledger.arrivals.filter((one) => one.isAccepted && one.channel === channel);
+  const troubled = ["database", channel, ...cores.map(({ name }) => name)];
+  return events.flatMap(({ event_id, atMs }) => {
+    const first = arrivals.find((one) => one.eventId === event_id);
+    if (!first || first.atMs - atMs <= promptlyMs) return [];
+    const touched = (of: string) => isTouched(ledger.periods.get(of), atMs - afterTroubleMs, first.atMs);
+    return troubled.some(touched) ? [] : [`${channel} received event ${event_id} after ${first.atMs - atMs} ms`];
+  });
+}
+
 function changedMeanings(arrivals: Cluster["ledger"]["arrivals"], events: readonly AlertEvent[]): string[] {
   const known = new Map(events.map(({ event_id, kind, slug }) => [event_id, `${kind} ${slug}`]));
   return arrivals.flatMap(({ channel, eventId, content }) => {
@@ -71,12 +93,12 @@ function changedMeanings(arrivals: Cluster["ledger"]["arrivals"], events: readon
 
 function readEvents(pool: Pool): Promise<AlertEvent[]> {
   return pool.query(sql`
-    select e.event_id, e.kind, e.severity, i.slug, v.venue
+    select e.event_id, e.kind, e.severity, i.slug, v.venue, i.retracted_at is not null as "isRetracted",
+      extract(epoch from e.recorded_at)::float8 * 1000 as "atMs"
     from alert_event e
     join incident i using (incident_id)
     join component using (component_id)
     join venue v using (venue_id)
-    where e.dropped_at is null
     order by e.event_id
   `);
 }

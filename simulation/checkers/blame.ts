@@ -1,7 +1,7 @@
 /** Our own faults are on no venue: each bad sample has a fault of its venue, or of the way there, at that time. */
 import { sql } from "../../shared/database/pool.js";
 import type { Cluster } from "../cluster.js";
-import { isTouched, type Period } from "../ledger.js";
+import { isTouched, keyOf, type Period } from "../ledger.js";
 import { hasCounterpart } from "../venue.js";
 
 /** A stream's slot looks back over its stall threshold, and a reconnecting socket needs some backoff. */
@@ -21,12 +21,13 @@ interface BadSample {
   region: string;
   ts: Date;
   fault: string;
+  latency_us: number | null;
 }
 
-export async function checkBlame({ ask, ledger, probes }: Cluster): Promise<string[]> {
+export async function checkBlame({ ask, ledger }: Cluster): Promise<string[]> {
   const bad = await ask((pool) =>
     pool.query<BadSample>(sql`
-      select venue, component, region, ts, fault
+      select venue, component, region, ts, fault, latency_us
       from sample
       join component using (component_id)
       join venue using (venue_id)
@@ -36,20 +37,20 @@ export async function checkBlame({ ask, ledger, probes }: Cluster): Promise<stri
     `),
   );
 
-  function isExcused({ venue, component, region, ts }: BadSample): boolean {
+  function isExcused(bad: BadSample): boolean {
+    const takers = ledger.taken.get(keyOf(bad.region, { ...bad, slotAt: bad.ts })) ?? [];
+    return takers
+      .filter(({ sample }) => sample.fault === bad.fault && sample.latencyUs === bad.latency_us)
+      .some(({ probe }) => isExcusedFor(probe, bad));
+  }
+
+  function isExcusedFor(probe: string, { venue, component, ts }: BadSample): boolean {
     const isRest = component.startsWith("rest:");
-    const here = probes.filter((one) => one.region === region).map(({ name }) => name);
-    const ways = here.map((name) => `${name} ${venue}`);
-    const ofProbes = here.flatMap((name) => ledger.periods.get(name) ?? []);
-    const shortCuts = here.flatMap((name) => cutsThatSeemShort(ledger.periods.get(name) ?? []));
-    const wrongClocks = ofProbes.filter(({ what }) => what === "clock");
+    const ofProbe = ledger.periods.get(probe) ?? [];
+    const wrongClocks = ofProbe.filter(({ what }) => what === "clock");
     if (isTouched(wrongClocks, +ts - clockMs, +ts + clockMs)) return true;
-    const faults = [...shortCuts, ...[venue, ...ways].flatMap((of) => ledger.periods.get(of) ?? [])];
-    const able = faults.filter(({ what }) => {
-      if (what === "quiet stream") return !isRest;
-      // a rate that is documented says that there are trades
-      return what !== "quiet market" || (!isRest && !hasCounterpart(venue));
-    });
+    const faults = [venue, `${probe} ${venue}`].flatMap((of) => ledger.periods.get(of) ?? []);
+    const able = [...cutsThatSeemShort(ofProbe), ...faults.filter(({ what }) => canCause(what, isRest, venue))];
     return isTouched(able, +ts - (isRest ? beforeMs.rest : beforeMs.stream), +ts + afterMs);
   }
 
@@ -61,11 +62,18 @@ export async function checkBlame({ ask, ledger, probes }: Cluster): Promise<stri
     );
 }
 
+function canCause(what: string, isRest: boolean, venue: string): boolean {
+  if (what === "quiet stream") return !isRest;
+  // a rate that is documented says that there are trades
+  if (what === "quiet market") return !isRest && !hasCounterpart(venue);
+  return isRest || !["errors", "slow", "nonsense"].includes(what);
+}
+
 /** A probe that starts while it is cut off sees less of the cut. */
 function cutsThatSeemShort(periods: readonly Period[]): Period[] {
   return periods.filter(({ what, fromMs, toMs }) => {
     const starts = periods.filter(
-      (one) => ["down", "power"].includes(one.what) && one.toMs > fromMs && one.toMs < toMs,
+      (one) => ["down", "power", "restart"].includes(one.what) && one.toMs > fromMs && one.toMs < toMs,
     );
     const seenFromMs = Math.max(fromMs, ...starts.map((one) => one.toMs + startsMs));
     return what === "cut" && toMs - seenFromMs < chanceMs;

@@ -8,8 +8,8 @@ const margin = { factor: 1.5, few: 10 };
 const mostWaiting = 50;
 
 export function checkBounds({ probes, cores, webs, resourcesOf, ledger }: Cluster): Promise<string[]> {
-  const waiting = probes.flatMap(({ name, program }) => {
-    const samples = program()?.probe.status().waiting ?? Infinity;
+  const waiting = probes.flatMap(({ name, program, process }) => {
+    const samples = process()?.run(() => program()?.probe.status().waiting) ?? Infinity;
     return samples > mostWaiting ? [`${name} still has ${samples} samples that wait`] : [];
   });
   const overloaded = [probes, cores, webs].flatMap((kind: readonly Supervised[]) => {

@@ -1,15 +1,20 @@
 /**
- * Each slot of an endpoint is measured at its instant, as long as one probe of its region is well and has had the time
+ * Each slot is measured at its instant, as long as one probe of its region is well and has had the time
  * to take over what others left. A takeover needs the database; measuring does not. A probe whose clock is wrong
  * notices it, and measures nothing.
  */
 import { phaseMsOf } from "../../probe/schedule/schedule.js";
+import { componentsOf } from "../../shared/registry/registry.js";
 import type { Cluster } from "../cluster.js";
 import { isTouched, keyOf } from "../ledger.js";
 
 /** A lease expires after six seconds, and its venues are taken over within another six. */
 const takenOverMs = 30_000;
 const afterMs = 10_000;
+/** A socket's backoff is at most twenty seconds. */
+const subscribedMs = 90_000;
+/** A disk holds up delivery only, and so does the way to the database; without a way to its venue, a slot is bad. */
+const harmless = ["disk", "part", "reconnect"];
 /** Within this time a probe compares its clock with enough hosts. */
 const clockNoticedMs = 30_000;
 /** After the start, and before the end. */
@@ -19,15 +24,16 @@ export function checkCoverage(cluster: Cluster): Promise<string[]> {
   const { largerRegistry, ledger, nowMs } = cluster;
   const problems: string[] = [];
   for (const { id: region } of largerRegistry.regions)
-    for (const { id: venue, rest } of largerRegistry.venues)
-      for (const { name, cadenceMs } of rest) {
-        const component = `rest:${name}`;
+    for (const entry of largerRegistry.venues)
+      for (const { id: component, cadenceMs } of componentsOf(entry)) {
+        const { id: venue } = entry;
+        const isServed = component.startsWith("rest:") ? isMeasured : isReceived;
         const phaseMs = phaseMsOf(region, { venue, component, cadenceMs });
         const knownMs = knownSinceMs(cluster, venue);
         const firstMs = Math.ceil((knownMs + marginMs - phaseMs) / cadenceMs) * cadenceMs + phaseMs;
         for (let slotMs = firstMs; slotMs < nowMs() - marginMs; slotMs += cadenceMs) {
           const key = keyOf(region, { venue, component, slotAt: new Date(slotMs) });
-          if (!ledger.taken.has(key) && isServed(cluster, region, slotMs)) problems.push(`not measured: ${key}`);
+          if (!ledger.taken.has(key) && isServed(cluster, region, slotMs, venue)) problems.push(`not measured: ${key}`);
         }
       }
   return Promise.resolve([...problems, ...offTheGrid(cluster), ...byWrongClocks(cluster)]);
@@ -40,12 +46,20 @@ function knownSinceMs({ registry, ledger, startMs }: Cluster, venue: string): nu
   return firstRollout?.toMs ?? Infinity;
 }
 
+/** Whether nothing has disturbed streams from the venue: after a fault, a socket needs a while to have subscribed. */
+function isReceived({ ledger, probes }: Cluster, region: string, slotMs: number, venue: string): boolean {
+  const here = probes.filter((one) => one.region === region).map(({ name }) => name);
+  const involved = ["database", venue, ...here, ...here.map((name) => `${name} ${venue}`)];
+  return involved.every((of) => !isTouched(ledger.periods.get(of), slotMs - subscribedMs, slotMs + afterMs));
+}
+
 /** Whether one of the region's probes is well, and has had the time and the means to take over. */
-function isServed({ ledger, probes }: Cluster, region: string, slotMs: number): boolean {
+function isMeasured({ ledger, probes }: Cluster, region: string, slotMs: number): boolean {
   const here = probes.filter((one) => one.region === region).map(({ name }) => name);
   const fromMs = slotMs - takenOverMs;
   const toMs = slotMs + afterMs;
-  const isWell = (name: string) => !isTouched(ledger.periods.get(name), fromMs, toMs);
+  const troubles = (name: string) => (ledger.periods.get(name) ?? []).filter(({ what }) => !harmless.includes(what));
+  const isWell = (name: string) => !isTouched(troubles(name), fromMs, toMs);
   if (here.every(isWell)) return true;
   const hasChanged = (name: string) =>
     (ledger.periods.get(name) ?? []).some((one) => [one.fromMs, one.toMs].some((at) => at >= fromMs && at <= toMs));
@@ -65,8 +79,8 @@ function isServed({ ledger, probes }: Cluster, region: string, slotMs: number): 
 
 function offTheGrid({ largerRegistry, ledger }: Cluster): string[] {
   const cadences = new Map(
-    largerRegistry.venues.flatMap(({ id, rest }) =>
-      rest.map(({ name, cadenceMs }) => [`${id} rest:${name}`, cadenceMs]),
+    largerRegistry.venues.flatMap((venue) =>
+      componentsOf(venue).map(({ id, cadenceMs }) => [`${venue.id} ${id}`, cadenceMs] as const),
     ),
   );
   return [...ledger.taken.values()].flatMap((takers) =>

@@ -35,10 +35,12 @@ export function checkGreen({ ledger }: Cluster): Promise<string[]> {
     if (isTouched(wrongClocks, slotMs - heldUpMs, slotMs + heldUpMs)) return false;
     // the latest fault of a venue replaces the one before
     const replaced = ofVenue.filter(({ fromMs, toMs }) => fromMs < slotMs + endsMs && toMs > slotMs - streamBeginsMs);
-    if (replaced.length > 1 || isTouched(ledger.periods.get(`${probe} ${venue}`), slotMs - streamBeginsMs, slotMs))
-      return false;
+    if (replaced.length > 1) return false;
+    const ofWay = ledger.periods.get(`${probe} ${venue}`) ?? [];
+    const isCutOff = during(ledger.periods.get(probe), ["cut"], beginsMs) || during(ofWay, ["part"], beginsMs);
+    if (!isRest && isTouched(ofWay, slotMs - streamBeginsMs, slotMs)) return false;
     return isRest
-      ? during(ofVenue, failingRest, beginsMs) || during(ledger.periods.get(probe), ["cut"], beginsMs)
+      ? during(ofVenue, failingRest, beginsMs) || isCutOff
       : component !== "ws:conn" &&
           !isTouched(ledger.periods.get(probe), slotMs - heldUpMs, slotMs) &&
           during(ofVenue, failingStream, streamBeginsMs);

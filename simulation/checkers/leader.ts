@@ -3,6 +3,10 @@
  * unless something happens to it, or to the database.
  */
 import type { Cluster } from "../cluster.js";
+import { isTouched } from "../ledger.js";
+
+/** A lease lasts two seconds, and a core that is held up may take it back. */
+const reasonMs = 15_000;
 
 export function checkLeader({ ledger, cores }: Cluster): Promise<string[]> {
   const decisions = ledger.decisions.toSorted((a, b) => +a.instant - +b.instant || a.fence - b.fence);
@@ -13,10 +17,14 @@ export function checkLeader({ ledger, cores }: Cluster): Promise<string[]> {
     if (+before.instant === +instant) return [`${at}, as ${before.core} with ${before.fence}`];
     return fence < before.fence ? [`${at}, but ${before.core} led with ${before.fence} before it`] : [];
   });
-  const failovers = new Set(decisions.map(({ fence }) => fence)).size - 1;
   const reasons = ["database", ...cores.map(({ name }) => name)].flatMap((name) => ledger.periods.get(name) ?? []);
-  // a core that is held up may take the lease back
-  if (failovers > 2 * reasons.length)
-    problems.push(`the leader changed ${failovers} times for ${reasons.length} reasons`);
-  return Promise.resolve(decisions.length === 0 ? ["no core has decided anything"] : problems);
+  const idle = decisions.flatMap(({ core, instant, fence }, place) => {
+    const before = decisions[place - 1];
+    if (!before || fence === before.fence) return [];
+    const fromMs = +before.instant - reasonMs;
+    return isTouched(reasons, fromMs, +instant + reasonMs)
+      ? []
+      : [`${core} took the lease of ${before.core} before ${instant.toISOString()} without a reason`];
+  });
+  return Promise.resolve(decisions.length === 0 ? ["no core has decided anything"] : [...problems, ...idle]);
 }

@@ -43,6 +43,7 @@ export async function checkSamples({ ask, ledger, nowMs }: Cluster): Promise<str
       if (what === "power") return fromMs - atMs < unsyncedMs;
       // a process that stands still writes nothing; while the disk takes no writes, samples wait in memory
       const isHeld = during("pause", atMs, atMs + inMemoryMs) || during("disk", atMs, atMs + inMemoryMs);
+      if (what === "restart") return isHeld && stillHeld(atMs, fromMs);
       return what === "down" && (fromMs - atMs < inMemoryMs || (isHeld && stillHeld(atMs, fromMs)));
     };
     const stillHeld = (fromMs: number, toMs: number) =>

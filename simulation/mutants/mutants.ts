@@ -14,6 +14,8 @@ export interface Mutant {
   to: string;
   /** Whose faults find it soon; by default the usual ones. */
   profile?: Profile;
+  /** Default: small. */
+  shape?: "small" | "usual";
   /** Lines of a script that finds it, instead of the faults of seeds. */
   faults?: string;
   /** So many days of upkeep find it, instead of a history. */
@@ -61,6 +63,14 @@ export const mutants: readonly Mutant[] = [
     to: "memory.splice(0, samples + 1);",
   },
   {
+    name: "a sample too many leaves the backlog",
+    file: "probe/delivery/backlog.js",
+    from: "segment.read.splice(0, samples.length);",
+    to: "segment.read.splice(0, samples.length + 1);",
+    // so that more waits than a batch has
+    faults: `00:01:00.000 part region-1-1 from database for 500000 ms`,
+  },
+  {
     name: "a connection is not returned after an error",
     file: "shared/database/pool.js",
     from: 'broken = error;\n        throw error;\n    }\n    finally {\n        client.off("error", lost);\n        client.release(broken);',
@@ -74,10 +84,25 @@ export const mutants: readonly Mutant[] = [
     to: "await keep(false);",
   },
   {
+    name: "a probe with a wrong clock keeps its venues",
+    file: "sql/hot-path/020-keep-probe.sql",
+    from: "return coalesce(abs(clock_error_ms) - clock_error_within_ms > 2000, false);",
+    to: "return false;",
+    shape: "usual",
+    faults: "00:01:30.000 clock region-1-1 by 20000 ms for 120000 ms",
+  },
+  {
     name: "a probe that cannot renew its lease stops measuring",
     file: "probe/lease/venue-lease.js",
     from: 'if (countsAsAway(log, "lease renewals", error))',
     to: 'watch([]); if (countsAsAway(log, "lease renewals", error))',
+  },
+  {
+    name: "streams are not measured",
+    file: "probe/stream/stream.js",
+    from: "...subscriptions.map((subscription) => {",
+    to: "...subscriptions.slice(1).map((subscription) => {",
+    faults: "00:01:30.000 errors venue-1 for 20000 ms",
   },
   {
     name: "slots drift",
@@ -190,6 +215,13 @@ export const mutants: readonly Mutant[] = [
     faults: "00:01:30.000 slow venue-1 for 40000 ms",
   },
   {
+    name: "an error of a server is good",
+    file: "probe/rest/rest.js",
+    from: "if (status === null || status === expectStatus)",
+    to: "if (status === null || status >= expectStatus)",
+    faults: "00:01:30.000 errors venue-1 for 40000 ms",
+  },
+  {
     name: "a silent stream is good",
     file: "probe/stream/stream-verdict.js",
     from: "if (quietMs <= afterMs)",
@@ -228,6 +260,17 @@ export const mutants: readonly Mutant[] = [
 `,
   },
   {
+    name: "a dispatcher that stood still sends what it had claimed",
+    file: "server/alerts/delivery/attempts.js",
+    from: "const leaveByMs = askedAtMs + leaseMs / 2;",
+    to: "const leaveByMs = Infinity;",
+    faults: Array.from({ length: 6 }, (_, n) => {
+      const second = String(4 * n + 30).padStart(2, "0");
+      const core = 1 + (n % 2);
+      return `00:02:${second}.000 errors venue-${1 + (n % 4)} for 40000 ms\n00:02:${second}.600 pause core-${core} for 45000 ms`;
+    }).join("\n"),
+  },
+  {
     name: "the newest alert is sent first",
     file: "sql/engine/076-next-deliveries.sql",
     from: "order by d.event_id",
@@ -253,6 +296,16 @@ export const mutants: readonly Mutant[] = [
     to: "const values = [null, holder, 0,",
     faults: "00:01:30.000 errors venue-1 for 60000 ms",
   },
+  {
+    name: "a channel that hangs holds up the others",
+    file: "sql/hot-path/050-claim-deliveries.sql",
+    from: "where u.channel_id = f.channel_id",
+    to: "where true",
+    faults: `
+00:01:30.000 errors venue-1 for 60000 ms
+00:01:31.000 hang channel-1 for 90000 ms
+`,
+  },
   // notices, migrations
   {
     name: "several readers claim the same page",
@@ -276,7 +329,7 @@ export const mutants: readonly Mutant[] = [
     faults: "00:01:30.000 errors venue-1 for 20000 ms",
   },
   {
-    name: "a migration that was killed is not completed",
+    name: "a migration leaves out the registry",
     file: "server/database/migrate.js",
     from: 'await step("the registry", (tx) => syncAsCore(tx, registry));',
     to: "",

@@ -4,9 +4,9 @@
 -- leases of dead probes: a probe that was itself cut off from the database may not yet, because the others were too,
 -- and are about to send heartbeats. Run it in the transaction of lock_venue_leases.sql, after it.
 --
--- All venues without a living holder are taken, so that none is left over if probes know different venues. If its share
--- is still not reached, it takes venues from probes that hold more than theirs; these learn of it at their
--- next heartbeat. Until then both probes measure the venue, so no slot is lost.
+-- All venues whose holder is dead or withholds its samples are taken, so that none is left over if probes know
+-- different venues. If its share is still not reached, it takes venues from probes that hold more than theirs; these
+-- learn of it at their next heartbeat. Until then both probes measure the venue, so no slot is lost.
 with here as materialized (
   select g.region_id from region g where g.region = $1
 ),
@@ -25,7 +25,11 @@ venues as materialized (
     w.process as holder,
     l.process is not null as held,
     -- not held, or held by a probe that shut down, died or withholds its samples
-    l.process is null and (w.process is null or p.alive_until = '-infinity' or $4) as free,
+    l.process is null
+      and (
+        w.process is null or p.alive_until = '-infinity'
+        or upkeep.withholds(p.clock_error_ms, p.clock_error_within_ms) or $4
+      ) as free,
     n.known_as,
     n.known_as is not null as known
   from here h

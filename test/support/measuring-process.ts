@@ -1,4 +1,4 @@
-/** Measures a registry until it has enough slots or is stopped, and prints the results: `node … OPTIONS`. */
+/** Measures a registry until it has enough slots, and prints the results: `node … OPTIONS`. */
 import { execSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,8 +12,8 @@ import { until } from "./until.js";
 
 export interface MeasuringOptions {
   registry: Registry;
-  /** The number of slots to wait for, measured or not; null: it measures for a minute. */
-  slots: number | null;
+  /** The number of slots to wait for, measured or not. */
+  slots: number;
   /** Commands to run on its machine after that, in order, and the number of further slots after each. */
   then?: { command: string; slots: number }[];
 }
@@ -42,8 +42,7 @@ const probe = startProbe({
 });
 const unmeasuredSlots = () => Object.values(probe.status().unmeasured).reduce((sum, one) => sum + one, 0);
 const slotsSeen = () => probe.status().taken + unmeasuredSlots();
-let wanted = slots ?? Infinity;
-process.once("SIGTERM", () => (wanted = 0));
+let wanted = slots;
 await until(() => slotsSeen() >= wanted, 60_000);
 for (const { command, slots: more } of then) {
   execSync(command, { stdio: "inherit" });

@@ -45,7 +45,7 @@ export function makeWorld(random: () => number, nowMs: number): World {
   return { startMs, endMs: startMs + 27_000, faults };
 }
 
-/** Inserts the samples of each slot when it is due, until the world's end or until `isOver`. */
+/** Inserts the samples of each slot when it is due. */
 export async function measure(pool: Pool, world: World): Promise<void> {
   for (let ms = world.startMs; ms < world.endMs; ms += cadenceMs) {
     await sleep(Math.max(0, ms - Date.now()));

@@ -60,11 +60,6 @@ export function venueOf({ venues }: Registry, id: string) {
   return venues.find((venue) => venue.id === id)!;
 }
 
-export function byTitle(list: object[]): object[] {
-  const titleOf = (one: object) => (one as { title: string }).title;
-  return list.sort((a, b) => (titleOf(a) < titleOf(b) ? -1 : 1));
-}
-
 /** Returns every key of every object in it. */
 export function flat(value: unknown): Record<string, unknown> {
   const keys: Record<string, unknown> = {};

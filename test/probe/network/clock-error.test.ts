@@ -82,7 +82,14 @@ void t.test("venues with wrong clocks are outvoted, and half of the hosts prove 
 void t.test("hosts whose clocks differ by some tenths of a second still show that ours is far off", (t) => {
   const made = makeMachine(-16_000);
   made.run(120_000, { a: 300, b: -310, c: 160, d: -140 });
-  isKnown(t, made, 1500);
+  isKnown(t, made, 2500);
+  const three = makeMachine();
+  for (const errorMs of [0, 0, 2000])
+    for (let n = 0; n < 60; n += 1) {
+      three.machine.trueMs += 1013;
+      three.answer(`${errorMs} of ${three.machine.trueMs % 2}`, { hostErrorMs: errorMs });
+    }
+  isKnown(t, three, 2500, "where one of three hosts is wrong");
   t.end();
 });
 
