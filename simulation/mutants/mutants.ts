@@ -306,6 +306,21 @@ export const mutants: readonly Mutant[] = [
 00:01:31.000 hang channel-1 for 90000 ms
 `,
   },
+  // the API
+  {
+    name: "a body shows heartbeats after its instant",
+    file: "sql/views/020-states.sql",
+    from: "where n.seen_at <= k.generated_at",
+    to: "where true",
+    faults: "00:01:30.000 errors venue-1 for 20000 ms",
+  },
+  {
+    name: "a body claims to be older than what it shows",
+    file: "sql/views/010-clock.sql",
+    from: "when f.fresh then s.changed_at",
+    to: "when f.fresh then s.changed_at - interval '1 minute'",
+    faults: "00:01:30.000 errors venue-1 for 20000 ms",
+  },
   // notices, migrations
   {
     name: "several readers claim the same page",
