@@ -37,7 +37,9 @@ export async function checkAlerts(cluster: Cluster): Promise<string[]> {
     const concerned = new Set(events.filter((event) => concerns(channel, event, events)).map((one) => one.event_id));
     for (const { event_id, kind, slug, isRetracted } of events)
       if (!isRetracted && concerned.has(event_id) !== ids.includes(event_id))
-        problems.push(`${name} ${concerned.has(event_id) ? "never" : "wrongly"} received ${event_id}, ${kind} ${slug}`);
+        problems.push(
+          `${name} ${concerned.has(event_id) ? "never" : "wrongly"} received event ${event_id}, ${kind} ${slug}`,
+        );
     problems.push(...repeatedWithoutReason(cluster, name), ...heldUp(cluster, name, events));
     ledger.arrivals
       .filter((one) => one.channel === name)
