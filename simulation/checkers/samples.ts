@@ -24,8 +24,10 @@ interface StoredSample {
 
 export async function checkSamples({ ask, ledger, nowMs }: Cluster): Promise<string[]> {
   const settledMs = nowMs() - underWayMs;
+  // more are acknowledged while the database reads
+  const acknowledged = [...ledger.acknowledged];
   const stored = new Map((await ask(readStored)).map((row) => [row.key, row]));
-  const missing = [...ledger.acknowledged].filter((key) => !stored.has(key));
+  const missing = acknowledged.filter((key) => !stored.has(key));
   const lost = [...ledger.taken].filter(([key, takers]) => !stored.has(key) && !takers.every(mayBeLost));
   const invented = [...stored.values()].filter((row) => !(ledger.taken.get(row.key) ?? []).some(isAs(row)));
 
