@@ -66,7 +66,7 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
       await measureSegment(segment, log);
     } catch (error) {
       if (passes(error)) throw error;
-      leaveAlone(segment, error);
+      leaveAlone(segment, error, log);
     }
   }
 
@@ -123,23 +123,8 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
       if (segment.read.length > 0) return;
       if (passes(error)) throw error;
       if (isLost(error)) giveUp(segment, error);
-      else leaveAlone(segment, error);
+      else leaveAlone(segment, error, log);
     }
-  }
-
-  /** A disk that fails may work again, and a restart must not be needed then. */
-  function leaveAlone(segment: Segment, error: unknown): void {
-    const wasReadable = segment.unreadableUntilMs === null;
-    segment.unreadableUntilMs = performance.now() + unreadableForMs;
-    if (wasReadable)
-      log.error(
-        "cannot read a file of the spool: the file stays, its samples wait, and every minute it is tried again",
-        {
-          file: segment.path,
-          samples: segment.isMeasured ? segment.samples : "unknown",
-          error,
-        },
-      );
   }
 
   function giveUp(segment: Segment, error: unknown): void {
@@ -182,6 +167,18 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
       for (const segment of segments) await closeReading(segment);
     },
   };
+}
+
+/** A disk that fails may work again, and a restart must not be needed then. */
+function leaveAlone(segment: Segment, error: unknown, log: Log): void {
+  const wasReadable = segment.unreadableUntilMs === null;
+  segment.unreadableUntilMs = performance.now() + unreadableForMs;
+  if (wasReadable)
+    log.error("cannot read a file of the spool: the file stays, its samples wait, and every minute it is tried again", {
+      file: segment.path,
+      samples: segment.isMeasured ? segment.samples : "unknown",
+      error,
+    });
 }
 
 function isLost(error: unknown): boolean {

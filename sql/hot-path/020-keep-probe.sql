@@ -56,19 +56,12 @@ begin
       keep_probe.vantage_name, keep_probe.vantage_place, keep_probe.vantage_network, keep_probe.machine
     from here h
     on conflict (region_id, process) do update set
-      version = excluded.version,
-      started_at = excluded.started_at,
-      seen_at = excluded.seen_at,
-      alive_until = excluded.alive_until,
-      unmeasured = excluded.unmeasured,
-      unmeasured_by = excluded.unmeasured_by,
+      version = excluded.version, started_at = excluded.started_at, seen_at = excluded.seen_at,
+      alive_until = excluded.alive_until, unmeasured = excluded.unmeasured, unmeasured_by = excluded.unmeasured_by,
       troubles = excluded.troubles,
-      clock_error_ms = excluded.clock_error_ms,
-      clock_error_within_ms = excluded.clock_error_within_ms,
-      vantage_name = excluded.vantage_name,
-      vantage_place = excluded.vantage_place,
-      vantage_network = excluded.vantage_network,
-      machine = excluded.machine
+      clock_error_ms = excluded.clock_error_ms, clock_error_within_ms = excluded.clock_error_within_ms,
+      vantage_name = excluded.vantage_name, vantage_place = excluded.vantage_place,
+      vantage_network = excluded.vantage_network, machine = excluded.machine
   ),
   watched as (
     select

@@ -107,7 +107,7 @@ $$;
 --
 -- plpgsql, because its plan is cached for the life of the connection: it reads so much that planning took a quarter of
 -- the time. A generic plan for all categories: with the values of each call it would be no better, and planned each
--- time.
+-- time. Longer than 150 lines: one statement, so that all parts describe the same instant.
 create function api.board(only_category text, all_categories text[], cadence_ms integer)
 returns table (generated_at timestamptz, body text)
 language plpgsql stable
