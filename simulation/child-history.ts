@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { packagedFile } from "../shared/config/package.js";
 import { readScript, type ScriptedFault, textOf } from "./script.js";
 
@@ -38,15 +39,24 @@ export async function playInChild({ seed, steps, script, settings }: ChildHistor
   return outcome;
 }
 
-/** Simulates days of upkeep. */
-export function playDaysInChild(days: number, settings: { MUTANT?: string }): Promise<Outcome> {
-  return runInChild("days", [days], settings);
+/**
+ * Simulates days of upkeep.
+ *
+ * @param onLine receives each line of output as it comes
+ */
+export function playDaysInChild(
+  days: number,
+  settings: { MUTANT?: string },
+  onLine?: (line: string) => void,
+): Promise<Outcome> {
+  return runInChild("days", [days], settings, onLine);
 }
 
 async function runInChild(
   program: "simulate" | "days",
   values: readonly number[],
   settings: Record<string, string>,
+  onLine: (line: string) => void = () => {},
 ): Promise<Outcome> {
   const command = ["--enable-source-maps", packagedFile(`dist/simulation/${program}.js`), ...values.map(String)];
   const child = spawn(process.execPath, command, {
@@ -54,10 +64,13 @@ async function runInChild(
     stdio: ["ignore", "pipe", "pipe"],
     timeout: limitMs[program],
   });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const lines: string[] = [];
+  for (const input of [child.stdout, child.stderr])
+    createInterface({ input }).on("line", (line) => {
+      if (line !== "") lines.push(line);
+      onLine(line);
+    });
   const [code] = (await once(child, "close")) as [number | null];
-  const lines = output.trim().split("\n");
   const problem = lines.find((line) => line.startsWith("problem: "))?.replace(/^problem: /, "");
   return {
     script: readScript(lines.filter((line) => /^\d+:\d\d:/.test(line)).join("\n")),

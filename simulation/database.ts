@@ -24,6 +24,8 @@ export interface SimulatedDatabase {
   crash: () => Promise<void>;
   /** Until then, in true time, no statement is executed. */
   stall: (untilMs: number) => void;
+  /** While it is busy, each answer takes up to two seconds. */
+  setBusy: (isBusy: boolean) => void;
   /** The number of statements so far. */
   statements: () => number;
   /** To be called at the end, outside of processes. */
@@ -59,6 +61,7 @@ export async function openSimulatedDatabase(options: SimulatedDatabaseOptions): 
   let starts = 0;
   let statements = 0;
   let stalledUntilMs = -Infinity;
+  let isBusy = false;
   let checkpoint: { reply: Reply; atMs: number } | null = null;
   /** Of the clients that the current process serves. */
   let sessions = new Set<number>();
@@ -95,7 +98,7 @@ export async function openSimulatedDatabase(options: SimulatedDatabaseOptions): 
     wallMs[0] = by.wallMs();
     const reply = await time.waitFor(backend.request(request));
     if (request.kind === "checkpoint") checkpoint = { reply, atMs: time.nowMs() };
-    await sleep(0.1 + random.next() * (random.chance(0.02) ? 200 : 2));
+    await sleep(0.1 + random.next() * (isBusy ? 2_000 : random.chance(0.02) ? 200 : 2));
     return reply;
   }
 
@@ -121,6 +124,7 @@ export async function openSimulatedDatabase(options: SimulatedDatabaseOptions): 
       sessions = new Set();
     },
     stall: (untilMs) => (stalledUntilMs = Math.max(stalledUntilMs, untilMs)),
+    setBusy: (given) => void (isBusy = given),
     statements: () => statements,
     close: () => backend.close(),
   };

@@ -4,7 +4,7 @@
  * measured, raw samples must stay for eight days and not much longer, and nothing may need a repair. `MUTANT=name`
  * replaces functions of the database by mutated ones.
  *
- * The core decides and refreshes less often than usual, so that a day takes some twenty seconds.
+ * The core decides and refreshes less often than usual, so that a day takes some fifteen seconds.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startCore, usualPace } from "../server/engine/core.js";
@@ -31,9 +31,10 @@ const dayMs = 24 * hourMs;
 const pace = {
   ...usualPace,
   ...{ leaseMs: 40 * minuteMs, newestMs: 30 * minuteMs, openBucketsMs: 30 * minuteMs, lateMs: 2 * hourMs },
-  ...{ compressMs: hourMs, retainMs: 2 * hourMs, reconcileMs: 2 * hourMs },
+  ...{ compressMs: 4 * hourMs, retainMs: 4 * hourMs, reconcileMs: 2 * hourMs },
 };
-const rules = { ...rulesRow, step_ms: 10 * minuteMs };
+const rules = { ...rulesRow, step_ms: 30 * minuteMs };
+const cadenceMs = 2 * minuteMs;
 const feedEveryMs = 30 * minuteMs;
 /** Samples that are older than seven days are refused. */
 const latestMs = 6.5 * dayMs;
@@ -59,7 +60,7 @@ const machineNamed = (name: string) => {
 };
 const registry = registryOf({
   ...{ regions: 2, probesPerRegion: 1, venues: 2, statusPages: 0, cores: 1, webs: 0, channels: 0 },
-  cadenceMs: minuteMs,
+  cadenceMs,
 });
 const problems: string[] = [];
 const log = makeLog("core", "warn", (line) => {
@@ -75,7 +76,7 @@ database.start();
 const coreMachine = machineNamed("core");
 const feeder = time.startProcess("feeder", machineNamed("feeder"));
 
-/** Minutes that were measured, and those that were bad, of a component and day. */
+/** Minutes that were measured, and those that were bad, of a component and day. A minute has one sample at most. */
 const measured = new Map<string, { minutes: number; down: number }>();
 const waiting: Batch[] = [];
 let isFeeding = true;
@@ -140,7 +141,7 @@ function batchesOf(venue: string, fromMs: number): Batch[] {
       const verdict = isDown ? { good: false, fault: "timeout" as const, latencyUs: null, httpStatus: null } : {};
       return madeSample({ venue, component, slotAt: new Date(slotMs), ...verdict });
     });
-  const samples = Array.from({ length: feedEveryMs / minuteMs }, (_, n) => samplesAt(fromMs + n * minuteMs)).flat();
+  const samples = Array.from({ length: feedEveryMs / cadenceMs }, (_, n) => samplesAt(fromMs + n * cadenceMs)).flat();
   for (const { component } of samples) {
     const key = `${venue} ${component} ${new Date(fromMs).toISOString().slice(0, 10)}`;
     const sum = measured.get(key) ?? { minutes: 0, down: 0 };
@@ -196,7 +197,7 @@ async function ask(check: (pool: Pool) => Promise<string[]>): Promise<void> {
   if (!isDone) throw new Error("a check of the database failed for an hour", { cause: failure });
 }
 
-/** Raw samples are dropped by whole chunks, and by a chore that runs every two hours. */
+/** Raw samples are dropped by whole chunks, and by a chore that runs every four hours. */
 async function checkRawSamples(pool: Pool): Promise<string[]> {
   const [row] = await pool.query<{ kept: number; expired: number }>(sql`
     select
@@ -207,9 +208,8 @@ async function checkRawSamples(pool: Pool): Promise<string[]> {
   const { kept, expired } = row!;
   const lastMs = time.nowMs();
   const undelivered = waiting.flatMap(({ samples }) => samples).length;
-  const keptMinutes = Math.floor(Math.min(lastMs - startMs, 8 * dayMs) / feedEveryMs) * (feedEveryMs / minuteMs);
-  const expected = keptMinutes * registry.regions.length * registry.venues.length * 2 - undelivered;
-  const samplesAtOnce = (feedEveryMs / minuteMs) * registry.regions.length * registry.venues.length * 2;
+  const samplesAtOnce = (feedEveryMs / cadenceMs) * registry.regions.length * registry.venues.length * 2;
+  const expected = Math.floor(Math.min(lastMs - startMs, 8 * dayMs) / feedEveryMs) * samplesAtOnce - undelivered;
   const at = new Date(lastMs).toISOString();
   return [
     // the newest and the oldest half hours are coming or going

@@ -39,7 +39,9 @@ for (const line of failed) console.log(`failed: ${line}`);
 process.exitCode = failed.length > 0 ? 1 : 0;
 
 async function playDays(): Promise<void> {
-  const { summary, problem } = await playDaysInChild(Math.ceil(days * Number(share)), {});
+  const { summary, problem } = await playDaysInChild(Math.ceil(days * Number(share)), {}, (line) => {
+    if (line.startsWith("day ")) console.log(line);
+  });
   console.log(`days, ${summary}`);
   if (problem !== null) failed.push(`days: ${problem}`);
 }

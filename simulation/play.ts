@@ -35,8 +35,8 @@ export function scheduleScript(stage: Stage, script: readonly ScriptedFault[]): 
   }
 }
 
-function requireTargets({ machines, channels }: Cluster, fault: ScriptedFault): void {
-  const known = [...machines, ...channels].map(({ name }) => name);
+function requireTargets({ machines, channels, cores }: Cluster, fault: ScriptedFault): void {
+  const known = (fault.kind === "freeze" ? cores : [...machines, ...channels]).map(({ name }) => name);
   for (const name of [fault.target, ...(fault.other ? [fault.other] : [])])
     if (!known.includes(name))
       throw new Error(`expected one of ${known.join(", ")} in "${textOf(fault)}", got ${name}`);
@@ -70,7 +70,7 @@ function play(stage: Stage, fault: ScriptedFault, ongoing: Ongoing): void {
 }
 
 function endsByItself({ kind }: ScriptedFault): boolean {
-  return ["pause", "stall", "reconnect", "clock"].includes(kind);
+  return ["pause", "freeze", "stall", "reconnect", "clock"].includes(kind);
 }
 
 /** The end of one fault does not end another of the same target. */
@@ -84,6 +84,7 @@ function affectedBy({ kind, target, other = "" }: ScriptedFault): string {
 
 function periodOf({ kind, target }: ScriptedFault): string {
   if (kind === "kill" || kind === "die") return "down";
+  if (kind === "freeze") return "pause";
   return target !== "database" && ["full", "broken", "stall"].includes(kind) ? "disk" : kind;
 }
 
@@ -102,9 +103,13 @@ function begin(stage: Stage, fault: ScriptedFault): void {
       return programOf(cluster, target)
         ?.process()
         ?.pause(time.nowMs() + fault.forMs);
+    case "freeze":
+      return cluster.cores.find(({ name }) => name === target)!.freezeAtClaim(time.nowMs() + fault.forMs);
     case "stall":
       if (target === "database") return cluster.database.stall(time.nowMs() + fault.forMs);
       return disks.of(machine()).stall(time.nowMs() + fault.forMs);
+    case "busy":
+      return cluster.database.setBusy(true);
     case "full":
       return disks.of(machine()).setCapacity(0);
     case "broken":
@@ -144,6 +149,8 @@ function end(stage: Stage, { kind, target, byMs }: ScriptedFault): void {
     case "power":
     case "migrate":
       return restart(cluster, target);
+    case "busy":
+      return cluster.database.setBusy(false);
     case "full":
       return disks.of(machine()).setCapacity(Infinity);
     case "broken":

@@ -103,11 +103,13 @@ function watchedSpool(spool: Spool, onTaken: (sample: Sample) => void): Spool {
 export interface CoreProgramOptions extends ProgramOptions {
   /** Called with each instant that it has decided, and with the fence of its lease. */
   onDecided: (instant: Date, fence: number) => void;
+  /** Called when it has claimed alerts; it sends them afterwards. */
+  onClaimed: () => Promise<void>;
 }
 
 /** As server/commands/core.ts. */
 export function startCoreProgram(options: CoreProgramOptions): { close: () => Promise<void> } {
-  const { databaseUrl, write, onDecided } = options;
+  const { databaseUrl, write, onDecided, onClaimed } = options;
   const log = makeLog("core", "info", write, { withoutDatabase: "the engine and alerts pause" });
   const open = (name: string, max: number, statementTimeoutMs: number, idleInTransactionMs?: number) =>
     openPool(databaseUrl, { applicationName: name, log, max, statementTimeoutMs, idleInTransactionMs });
@@ -119,7 +121,7 @@ export function startCoreProgram(options: CoreProgramOptions): { close: () => Pr
   const polling = makePolling({ db: noticesPool, reader, log });
   const poster = makePoster({ allowLoopback: true });
   const dispatcher = startDispatcher({
-    db: alertsPool,
+    db: watchedClaims(alertsPool, onClaimed),
     poster,
     sealing: makeSealing(channelKey),
     write: (to, alert, sent) =>
@@ -186,6 +188,17 @@ export async function migrateUntilDone({ databaseUrl, registry, sqlFolder, defin
     }
     await sleep(migrateAgainMs);
   }
+}
+
+function watchedClaims(pool: Pool, onClaimed: CoreProgramOptions["onClaimed"]): Pool {
+  return {
+    ...pool,
+    async file<Row>(name: string, values: readonly unknown[] = []) {
+      const rows = await pool.file<Row>(name, values);
+      if (name === "claim_deliveries" && rows.length > 0) await onClaimed();
+      return rows;
+    },
+  };
 }
 
 function watchedTicks(pool: Pool, onDecided: CoreProgramOptions["onDecided"]): Pool {

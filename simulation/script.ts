@@ -9,7 +9,9 @@ import type { SeededRandom } from "./seeded-random.js";
  * - `kill` the process dies, and its supervisor starts it again after the duration
  * - `die` the same, but not at once: after some of its events, at whatever it awaits then
  * - `pause` it stands still, as after SIGSTOP
+ * - `freeze` a core stands still until the end of the duration once it has claimed alerts and before it sends them
  * - `stall` the database executes nothing; of a probe: its disk does not answer
+ * - `busy` the database takes up to two seconds for each answer
  * - `cut` the machine has no network
  * - `dns` its name server fails
  * - `reconnect` all connections between two machines are reset
@@ -25,7 +27,7 @@ import type { SeededRandom } from "./seeded-random.js";
  *   again after the duration
  */
 export const faultKinds = [
-  ...(["kill", "die", "pause", "stall", "cut", "dns", "reconnect", "lossy", "part"] as const),
+  ...(["kill", "die", "pause", "freeze", "stall", "busy", "cut", "dns", "reconnect", "lossy", "part"] as const),
   ...(["full", "broken", "power", "clock"] as const),
   ...(["errors", "silent", "slow", "nonsense", "quiet stream", "quiet market"] as const),
   ...(["refuse", "hang", "reset", "migrate"] as const),
@@ -120,7 +122,9 @@ function usualDraws(random: SeededRandom, targets: Targets): Draw[] {
       target: random.pick([...probes, ...cores, ...webs]),
       forMs: random.chance(0.5) ? short() : long(),
     }),
+    () => ({ kind: "freeze", target: random.pick(cores), forMs: 30_000 + long() }),
     () => ({ kind: "stall", target: "database", forMs: short() }),
+    () => ({ kind: "busy", target: "database", forMs: long() }),
     () => ({ kind: "cut", target: random.pick([...probes, ...cores]), forMs: long() }),
     () => ({ kind: "dns", target: random.pick([...probes, ...cores]), forMs: long() }),
     () => ({ kind: "reconnect", target: random.pick([...probes, ...cores]), other: "database", forMs: 1 }),

@@ -1,4 +1,5 @@
 /** Our own programs, each on a machine of its own: probes, cores and web servers. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Registry } from "../shared/registry/registry.js";
 import { keyOf, type Ledger } from "./ledger.js";
 import { startCoreProgram, startProbeProgram, startWebProgram, type ProbeProgram } from "./programs.js";
@@ -12,9 +13,14 @@ export interface Probe extends Supervised {
   program: () => ProbeProgram | null;
 }
 
+export interface Core extends Supervised {
+  /** Until then, in true time, it stands still once it has claimed alerts. */
+  freezeAtClaim: (untilMs: number) => void;
+}
+
 export interface Service {
   probes: readonly Probe[];
-  cores: readonly Supervised[];
+  cores: readonly Core[];
   webs: readonly Supervised[];
 }
 
@@ -32,25 +38,34 @@ export interface ServiceOptions {
 
 /** None of them is started yet. */
 export function superviseService(options: ServiceOptions): Service {
-  const { shape, time, ledger, databaseUrl, registry, coreMachines, makeMachine, write } = options;
+  const { shape, time, databaseUrl, registry, coreMachines, makeMachine, write } = options;
   const { probesPerRegion } = shape;
   const probes = registry().regions.flatMap(({ id: region }) =>
     Array.from({ length: probesPerRegion }, (_, place) => superviseProbe(options, region, `${region}-${place + 1}`)),
   );
-  const cores = coreMachines.map((machine) =>
-    supervise(time, machine, () =>
-      startCoreProgram({
-        ...{ databaseUrl, write },
-        onDecided: (instant, fence) => ledger.decisions.push({ core: machine.name, instant, fence }),
-      }),
-    ),
-  );
+  const cores = coreMachines.map((machine) => superviseCore(options, machine));
   const webs = Array.from({ length: shape.webs }, (_, place) =>
     supervise(time, makeMachine(`web-${place + 1}`), () =>
       startWebProgram({ databaseUrl, registry: registry(), port: webPort, write }),
     ),
   );
   return { probes, cores, webs };
+}
+
+function superviseCore({ time, ledger, databaseUrl, write }: ServiceOptions, machine: Machine): Core {
+  let frozenUntilMs = -Infinity;
+  const supervised = supervise(time, machine, () =>
+    startCoreProgram({
+      ...{ databaseUrl, write },
+      onDecided: (instant, fence) => ledger.decisions.push({ core: machine.name, instant, fence }),
+      async onClaimed() {
+        if (frozenUntilMs <= time.nowMs()) return;
+        supervised.process()?.pause(frozenUntilMs);
+        await sleep(0);
+      },
+    }),
+  );
+  return { ...supervised, freezeAtClaim: (untilMs) => (frozenUntilMs = untilMs) };
 }
 
 function superviseProbe(

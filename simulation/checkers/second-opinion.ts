@@ -13,7 +13,9 @@ import { restartEveryMs } from "../operator.js";
 export async function checkSecondOpinion(cluster: Cluster): Promise<string[]> {
   const { ask, ledger } = cluster;
   const opinion = await opinionOn(cluster);
-  const [lines, records] = await ask(async (pool) => [await engineLines(pool), await engineRecords(pool)] as const);
+  const [lines, records, sent] = await ask(
+    async (pool) => [await engineLines(pool), await engineRecords(pool), await readDispatched(pool)] as const,
+  );
   const moments = new Map(opinion.moments.map((moment) => [moment.at, moment]));
   const instantMs = opinion.moments.at(-1)!.at;
   const states = [...ledger.states, { instantMs, lines }].flatMap(({ instantMs, lines }) =>
@@ -23,7 +25,23 @@ export async function checkSecondOpinion(cluster: Cluster): Promise<string[]> {
       sinceItsRollout(cluster, knownTo(cluster, lines, opinionLines([moments.get(instantMs)!]))),
     ),
   );
-  return [...differing("in the end", recordLines(records), recordLines(opinion)), ...states];
+  return [...differing("in the end", recordLines(records), recordLines(withoutSent(opinion, sent))), ...states];
+}
+
+/** The second opinion knows no channels: what was sent before its incident was retracted cannot be dropped. */
+function withoutSent(opinion: Opinion, sent: ReadonlySet<string>): Opinion {
+  const alerts = opinion.alerts.map((alert) => ({
+    ...alert,
+    dropped: alert.dropped && !sent.has(`${alert.kind} ${alert.slug}`),
+  }));
+  return { ...opinion, alerts };
+}
+
+async function readDispatched(pool: Pool): Promise<ReadonlySet<string>> {
+  const rows = await pool.query<{ event: string }>(sql`
+    select kind || ' ' || slug as event from alert_event join incident using (incident_id) where dispatched_at is not null
+  `);
+  return new Set(rows.map(({ event }) => event));
 }
 
 function addedVenues({ registry, largerRegistry }: Cluster): string[] {
