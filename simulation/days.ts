@@ -166,7 +166,7 @@ async function deliver(batch: Batch): Promise<void> {
 
 async function crashNowAndThen(): Promise<void> {
   for (;;) {
-    await sleep(random.next() * 12 * hourMs);
+    await sleep(random.next() * 24 * hourMs);
     crashes += 1;
     if (random.chance(0.5)) {
       core!.kill();

@@ -72,15 +72,15 @@ export const mutants: readonly Mutant[] = [
             samples,
             done() {
                 segment.read.splice(0, samples.length);`,
-    to: `const samples = segment.read.slice(0, 100);
+    to: `const samples = segment.read.slice(0, 20);
         flying = { segment, samples: samples.length };
         return {
             samples,
             done() {
                 segment.read.splice(0, samples.length + 1);`,
     faults: `
-00:01:10.000 part region-1-1 from database for 90000 ms
-00:02:20.000 kill region-1-1 for 1000 ms
+00:01:10.000 part region-1-1 from database for 29000 ms
+00:01:35.000 kill region-1-1 for 1000 ms
 `,
   },
   {
@@ -280,10 +280,10 @@ export const mutants: readonly Mutant[] = [
     faults: `
 00:01:30.000 errors venue-1 for 30000 ms
 00:01:30.000 errors venue-2 for 40000 ms
-00:01:31.000 freeze core-1 for 90000 ms
-00:03:30.000 errors venue-1 for 30000 ms
-00:03:30.000 errors venue-2 for 40000 ms
-00:03:31.000 freeze core-2 for 90000 ms
+00:01:31.000 freeze core-2 for 80000 ms
+00:02:55.000 errors venue-3 for 30000 ms
+00:02:55.000 errors venue-4 for 40000 ms
+00:02:56.000 freeze core-1 for 80000 ms
 `,
   },
   {
@@ -299,14 +299,12 @@ export const mutants: readonly Mutant[] = [
     from: "(d.claimed_until is null or d.claimed_until <= n.now)",
     to: "d.claimed_until is null",
     faults: `
-00:01:30.000 errors venue-1 for 60000 ms
-00:01:31.000 hang channel-1 for 60000 ms
-00:01:55.000 kill core-1 for 1000 ms
-00:01:55.000 kill core-2 for 1000 ms
-00:02:07.000 kill core-1 for 1000 ms
-00:02:07.000 kill core-2 for 1000 ms
-00:02:19.000 kill core-1 for 1000 ms
-00:02:19.000 kill core-2 for 1000 ms
+00:01:30.000 errors venue-1 for 29000 ms
+00:01:31.000 hang channel-1 for 29000 ms
+00:01:47.000 kill core-1 for 1000 ms
+00:01:47.000 kill core-2 for 1000 ms
+00:01:57.000 kill core-1 for 1000 ms
+00:01:57.000 kill core-2 for 1000 ms
 `,
   },
   {
