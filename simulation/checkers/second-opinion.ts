@@ -12,6 +12,7 @@ import { restartEveryMs } from "../operator.js";
 
 export async function checkSecondOpinion(cluster: Cluster): Promise<string[]> {
   const { ask, ledger } = cluster;
+  if (ledger.states.length === 0) return ["the states of no instant were noted"];
   const opinion = await opinionOn(cluster);
   const [lines, records, sent] = await ask(
     async (pool) => [await engineLines(pool), await engineRecords(pool), await readDispatched(pool)] as const,

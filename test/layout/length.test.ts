@@ -11,7 +11,18 @@ import { packagedFile } from "../../shared/config/package.js";
 
 const limits = { file: 450, typescript: 120, sql: 150 };
 
-const folders = ["packages", "clients", "shared", "probe", "server", "receiving", "simulator", "simulation", "test"];
+const folders = [
+  "packages",
+  "clients",
+  "shared",
+  "probe",
+  "server",
+  "receiving",
+  "simulator",
+  "simulation",
+  "test",
+  "bench",
+];
 /** Written by openapi-typescript. */
 const generated = "clients/typescript/src/openapi.ts";
 // migrate refuses a schema file that was edited after it had run
@@ -56,8 +67,10 @@ void t.test("files are short enough to hold one idea", (t) => {
 });
 
 void t.test("functions are short, or give the reason why not", (t) => {
+  const mayHaveOne = typescript().filter((path) => linesOf(path).length > limits.typescript);
+  t.ok(mayHaveOne.length > 200);
   t.same(
-    typescript().flatMap((path) => longFunctions(path, textOf(path))),
+    mayHaveOne.flatMap((path) => longFunctions(path, textOf(path))),
     [],
   );
   t.same(
