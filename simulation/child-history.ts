@@ -67,14 +67,15 @@ async function runInChild(
   const lines: string[] = [];
   for (const input of [child.stdout, child.stderr])
     createInterface({ input }).on("line", (line) => {
-      if (line !== "") lines.push(line);
+      if (line === "") return;
+      lines.push(line);
       onLine(line);
     });
   const [code] = (await once(child, "close")) as [number | null];
   const problem = lines.find((line) => line.startsWith("problem: "))?.replace(/^problem: /, "");
   return {
     script: readScript(lines.filter((line) => /^\d+:\d\d:/.test(line)).join("\n")),
-    summary: lines.find((line) => line.startsWith("seed ")) ?? `seed ${values[0]}: ${lines.at(-1)}`,
+    summary: lines.find((line) => line.startsWith("seed ")) ?? `seed ${values[0]}: ${lines.at(-1) ?? "no output"}`,
     problem: code === 0 ? null : (problem ?? lines.at(-1)) || "no output",
     hasEnded: lines.some((line) => line.startsWith("seed ")) || problem?.includes(" crashed: ") === true,
   };

@@ -24,7 +24,7 @@ export interface SimulatedDatabase {
   crash: () => Promise<void>;
   /** Until then, in true time, no statement is executed. */
   stall: (untilMs: number) => void;
-  /** While it is busy, each answer takes up to two seconds. */
+  /** While it is busy, each statement takes up to a fifth of a second, one after the other. */
   setBusy: (isBusy: boolean) => void;
   /** The number of statements so far. */
   statements: () => number;
@@ -76,7 +76,7 @@ export async function openSimulatedDatabase(options: SimulatedDatabaseOptions): 
     let last: Promise<unknown> = Promise.resolve();
     return {
       ...backend,
-      // statements take no virtual time, so there are no limits, and nothing can be cancelled
+      // a statement takes its virtual time after it was executed, so nothing is left to cancel
       cancel: () => Promise.resolve(),
       request(given) {
         const request = renumbered(given);
@@ -98,7 +98,7 @@ export async function openSimulatedDatabase(options: SimulatedDatabaseOptions): 
     wallMs[0] = by.wallMs();
     const reply = await time.waitFor(backend.request(request));
     if (request.kind === "checkpoint") checkpoint = { reply, atMs: time.nowMs() };
-    await sleep(0.1 + random.next() * (isBusy ? 2_000 : random.chance(0.02) ? 200 : 2));
+    await sleep(0.1 + random.next() * (isBusy || random.chance(0.02) ? 200 : 2));
     return reply;
   }
 

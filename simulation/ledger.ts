@@ -30,6 +30,8 @@ export interface Decision {
   instant: Date;
   /** That of the core's lease. */
   fence: number;
+  /** When the core had the answer, in true time. */
+  atMs: number;
 }
 
 /** An answer of the public API with status 200. */

@@ -41,8 +41,8 @@ export function startObserver({ time, machine, databaseUrl, ledger, write }: Obs
       throw settled ? settled.error : new Error("the database did not answer the observer within ten minutes");
     },
     watch(webs, { venues }) {
-      const others = ["/v1/incidents", "/v1/regions", ...venues.map(({ id }) => `/v1/exchanges/${id}`)];
-      const paths = others.flatMap((path) => ["/v1/status", path]);
+      const others = ["/v1/incidents", ...venues.map(({ id }) => `/v1/exchanges/${id}`)];
+      const paths = others.flatMap((path) => ["/v1/status", "/v1/regions", path]);
       for (const { name } of webs)
         void observer.run(() => readForever(`${name}.machine`, paths, (body) => ledger.bodies.push(body)));
       void observer.run(() => noteStates(pool, (states) => ledger.states.push(states)));

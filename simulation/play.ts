@@ -4,7 +4,7 @@ import type { Supervised } from "./supervised.js";
 import type { Disks } from "./disk/disks.js";
 import type { Period } from "./ledger.js";
 import type { Network } from "./network/network.js";
-import { type ScriptedFault, textOf } from "./script.js";
+import { type FaultKind, type ScriptedFault, textOf } from "./script.js";
 import type { Machine, VirtualTime } from "./virtual-time.js";
 
 export interface Stage {
@@ -35,8 +35,9 @@ export function scheduleScript(stage: Stage, script: readonly ScriptedFault[]): 
   }
 }
 
-function requireTargets({ machines, channels, cores }: Cluster, fault: ScriptedFault): void {
-  const known = (fault.kind === "freeze" ? cores : [...machines, ...channels]).map(({ name }) => name);
+function requireTargets({ machines, channels, cores, database }: Cluster, fault: ScriptedFault): void {
+  const able: Partial<Record<FaultKind, readonly { name: string }[]>> = { freeze: cores, busy: [database.machine] };
+  const known = (able[fault.kind] ?? [...machines, ...channels]).map(({ name }) => name);
   for (const name of [fault.target, ...(fault.other ? [fault.other] : [])])
     if (!known.includes(name))
       throw new Error(`expected one of ${known.join(", ")} in "${textOf(fault)}", got ${name}`);
@@ -46,7 +47,9 @@ function play(stage: Stage, fault: ScriptedFault, ongoing: Ongoing): void {
   const { time, cluster, write } = stage;
   const { target, other, forMs } = fault;
   write(`-- ${textOf(fault)}\n`);
-  const periods = (other ? [target, `${target} ${other}`] : [target]).map((of) =>
+  const affected = other ? [target, `${target} ${other}`] : [target];
+  // a core that claims nothing is not frozen
+  const periods = (fault.kind === "freeze" ? [] : affected).map((of) =>
     cluster.ledger.begin(of, periodOf(fault), time.nowMs()),
   );
   const key = affectedBy(fault);
@@ -84,7 +87,6 @@ function affectedBy({ kind, target, other = "" }: ScriptedFault): string {
 
 function periodOf({ kind, target }: ScriptedFault): string {
   if (kind === "kill" || kind === "die") return "down";
-  if (kind === "freeze") return "pause";
   return target !== "database" && ["full", "broken", "stall"].includes(kind) ? "disk" : kind;
 }
 

@@ -121,15 +121,20 @@ export function startCoreProgram(options: CoreProgramOptions): { close: () => Pr
   const polling = makePolling({ db: noticesPool, reader, log });
   const poster = makePoster({ allowLoopback: true });
   const dispatcher = startDispatcher({
-    db: watchedClaims(alertsPool, onClaimed),
+    db: watched(alertsPool, "claim_deliveries", (rows) => (rows.length > 0 ? onClaimed() : undefined)),
     poster,
     sealing: makeSealing(channelKey),
     write: (to, alert, sent) =>
       formatAlert(to, alert, { ...sent, baseUrl: siteUrl, userAgent: `venuewatch/${version} (alerts)` }),
     log,
   });
+  const noteDecision = (rows: unknown[], values: readonly unknown[]) => {
+    const [{ decided }] = rows as [{ decided: Decided | Refused }];
+    const [instant, , , , , fence] = values as [Date, ...unknown[]];
+    if (!("refused" in decided)) onDecided(instant, fence as number);
+  };
   const core = startCore({
-    ...{ pool: watchedTicks(pool, onDecided), leasePool, log, onAlert: dispatcher.wake },
+    ...{ pool: watched(pool, "tick", noteDecision), leasePool, log, onAlert: dispatcher.wake },
     readNextFeed: (signal) => polling.readNext(signal),
   });
   return {
@@ -190,26 +195,13 @@ export async function migrateUntilDone({ databaseUrl, registry, sqlFolder, defin
   }
 }
 
-function watchedClaims(pool: Pool, onClaimed: CoreProgramOptions["onClaimed"]): Pool {
+/** Waits for `then` after each answer to a statement of that file. */
+function watched(pool: Pool, file: string, then: (rows: unknown[], values: readonly unknown[]) => unknown): Pool {
   return {
     ...pool,
     async file<Row>(name: string, values: readonly unknown[] = []) {
       const rows = await pool.file<Row>(name, values);
-      if (name === "claim_deliveries" && rows.length > 0) await onClaimed();
-      return rows;
-    },
-  };
-}
-
-function watchedTicks(pool: Pool, onDecided: CoreProgramOptions["onDecided"]): Pool {
-  return {
-    ...pool,
-    async file<Row>(name: string, values: readonly unknown[] = []) {
-      const rows = await pool.file<Row>(name, values);
-      if (name !== "tick") return rows;
-      const [{ decided }] = rows as unknown as [{ decided: Decided | Refused }];
-      const [instant, , , , , fence] = values as [Date, ...unknown[]];
-      if (!("refused" in decided)) onDecided(instant, fence as number);
+      if (name === file) await then(rows, values);
       return rows;
     },
   };

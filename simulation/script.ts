@@ -11,7 +11,7 @@ import type { SeededRandom } from "./seeded-random.js";
  * - `pause` it stands still, as after SIGSTOP
  * - `freeze` a core stands still until the end of the duration once it has claimed alerts and before it sends them
  * - `stall` the database executes nothing; of a probe: its disk does not answer
- * - `busy` the database takes up to two seconds for each answer
+ * - `busy` the database takes up to a fifth of a second for each statement, one after the other
  * - `cut` the machine has no network
  * - `dns` its name server fails
  * - `reconnect` all connections between two machines are reset
@@ -60,8 +60,8 @@ export interface Targets {
 /** Which faults are drawn, and the average time between two of them. */
 export const profiles = {
   usual: { everyMs: 15_000 },
-  /** A process dies every other second, venues included. */
-  crashes: { everyMs: 1_500 },
+  /** One of our processes dies every 1.5 seconds. */
+  crashes: { everyMs: 1_000 },
   /** Machines lose each other, and the leader loses its lease. */
   partitions: { everyMs: 6_000 },
 };

@@ -14,7 +14,7 @@ export interface Probe extends Supervised {
 }
 
 export interface Core extends Supervised {
-  /** Until then, in true time, it stands still once it has claimed alerts. */
+  /** Once it has claimed alerts, it stands still until this time (true time). */
   freezeAtClaim: (untilMs: number) => void;
 }
 
@@ -57,15 +57,16 @@ function superviseCore({ time, ledger, databaseUrl, write }: ServiceOptions, mac
   const supervised = supervise(time, machine, () =>
     startCoreProgram({
       ...{ databaseUrl, write },
-      onDecided: (instant, fence) => ledger.decisions.push({ core: machine.name, instant, fence }),
+      onDecided: (instant, fence) => ledger.decisions.push({ core: machine.name, instant, fence, atMs: time.nowMs() }),
       async onClaimed() {
         if (frozenUntilMs <= time.nowMs()) return;
+        ledger.begin(machine.name, "pause", time.nowMs()).toMs = frozenUntilMs;
         supervised.process()?.pause(frozenUntilMs);
         await sleep(0);
       },
     }),
   );
-  return { ...supervised, freezeAtClaim: (untilMs) => (frozenUntilMs = untilMs) };
+  return { ...supervised, freezeAtClaim: (untilMs) => (frozenUntilMs = Math.max(frozenUntilMs, untilMs)) };
 }
 
 function superviseProbe(

@@ -36,11 +36,18 @@ interface Board {
 }
 
 function newerThings({ path, text, atMs }: ReadBody): string[] {
-  const { generatedAt } = JSON.parse(text) as { generatedAt: string };
+  const body = JSON.parse(text) as { generatedAt: string };
+  const { generatedAt } = body;
   const generatedMs = Date.parse(generatedAt);
   if (generatedMs > atMs) return [`${path} was generated at ${generatedAt}, after it was read`];
-  const times = [...text.matchAll(/"(\w+)":"(\d{4}-\d\d-\d\dT[\d:.]+Z)"/g)];
-  return times
-    .filter(([, , time]) => Date.parse(time!) > generatedMs)
-    .map(([, name, time]) => `${path} of ${generatedAt} has something newer: ${name} ${time}`);
+  return instantsOf(body)
+    .filter(({ time }) => Date.parse(time) > generatedMs)
+    .map(({ name, time }) => `${path} of ${generatedAt} has something newer: ${name} ${time}`);
+}
+
+/** All instants of a body, at any depth. */
+function instantsOf(value: unknown, name = ""): { name: string; time: string }[] {
+  if (typeof value === "string") return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? [{ name, time: value }] : [];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => instantsOf(inner, Array.isArray(value) ? name : key));
 }

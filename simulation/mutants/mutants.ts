@@ -278,12 +278,10 @@ export const mutants: readonly Mutant[] = [
     from: "const leaveByMs = askedAtMs + leaseMs / 2;",
     to: "const leaveByMs = Infinity;",
     faults: `
+00:01:00.000 kill core-1 for 10000 ms
 00:01:30.000 errors venue-1 for 30000 ms
 00:01:30.000 errors venue-2 for 40000 ms
 00:01:31.000 freeze core-2 for 80000 ms
-00:02:55.000 errors venue-3 for 30000 ms
-00:02:55.000 errors venue-4 for 40000 ms
-00:02:56.000 freeze core-1 for 80000 ms
 `,
   },
   {
@@ -325,6 +323,13 @@ export const mutants: readonly Mutant[] = [
 `,
   },
   // the API
+  {
+    name: "a body shows heartbeats after its instant",
+    file: "sql/views/020-states.sql",
+    from: "where n.seen_at <= k.generated_at",
+    to: "where true",
+    faults: "00:01:30.000 kill region-1-1 for 100 ms",
+  },
   {
     name: "a body claims to be older than what it shows",
     file: "sql/views/010-clock.sql",
