@@ -1,5 +1,5 @@
 /**
- * Many days of upkeep: `node dist/simulation/days.js [DAYS] [SEED]`. Samples of two venues come every half hour, and a
+ * Many days of upkeep: `node dist/simulation/days.js [DAYS] [SEED]`. Samples of a venue come every half hour, and a
  * part of them days late; core and the database are killed now and then. Days that are over must be as they were
  * measured, raw samples must stay for eight days and not much longer, and nothing may need a repair. `MUTANT=name`
  * replaces functions of the database by mutated ones.
@@ -31,7 +31,7 @@ const dayMs = 24 * hourMs;
 const pace = {
   ...usualPace,
   ...{ leaseMs: 40 * minuteMs, newestMs: hourMs, openBucketsMs: hourMs, lateMs: 4 * hourMs },
-  ...{ compressMs: 4 * hourMs, retainMs: 4 * hourMs, reconcileMs: 2 * hourMs },
+  ...{ compressMs: 4 * hourMs, retainMs: 8 * hourMs, reconcileMs: 2 * hourMs },
 };
 const rules = { ...rulesRow, step_ms: hourMs };
 const cadenceMs = 2 * minuteMs;
@@ -61,7 +61,7 @@ const machineNamed = (name: string) => {
   return machine;
 };
 const registry = registryOf({
-  ...{ regions: 2, probesPerRegion: 1, venues: 2, statusPages: 0, cores: 1, webs: 0, channels: 0 },
+  ...{ regions: 2, probesPerRegion: 1, venues: 1, statusPages: 0, cores: 1, webs: 0, channels: 0 },
   cadenceMs,
 });
 const problems: string[] = [];
@@ -199,7 +199,7 @@ async function ask(check: (pool: Pool) => Promise<string[]>): Promise<void> {
   if (!isDone) throw new Error("a check of the database failed for an hour", { cause: failure });
 }
 
-/** Raw samples are dropped by whole chunks, and by a chore that runs every four hours. */
+/** Raw samples are dropped by whole chunks, and by a chore that runs every eight hours. */
 async function checkRawSamples(pool: Pool): Promise<string[]> {
   const [row] = await pool.query<{ kept: number; expired: number }>(sql`
     select

@@ -30,7 +30,7 @@ const library = "packages/embedded-timescaledb";
 const prose = [
   ...["", library].flatMap((folder) => filesIn(folder, ".md", false)),
   ...["clients/python", "clients/typescript"].flatMap((folder) => filesIn(folder, ".md", false)),
-  ...[".github", "docs", "test"].flatMap((folder) => filesIn(folder, ".md")),
+  ...[".github", "docs", "sql", "test"].flatMap((folder) => filesIn(folder, ".md")),
 ];
 const code = [
   `${library}/src`,
