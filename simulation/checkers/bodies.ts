@@ -45,9 +45,9 @@ function newerThings({ path, text, atMs }: ReadBody): string[] {
     .map(({ name, time }) => `${path} of ${generatedAt} has something newer: ${name} ${time}`);
 }
 
-/** All instants of a body, at any depth. */
+/** All instants of a body, at any depth, besides what a venue says of its own past and future. */
 function instantsOf(value: unknown, name = ""): { name: string; time: string }[] {
   if (typeof value === "string") return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? [{ name, time: value }] : [];
-  if (typeof value !== "object" || value === null) return [];
+  if (typeof value !== "object" || value === null || "firstSeenAt" in value) return [];
   return Object.entries(value).flatMap(([key, inner]) => instantsOf(inner, Array.isArray(value) ? name : key));
 }

@@ -53,7 +53,8 @@ select
                 json_build_object(
                   'probe', p.process,
                   'kind', t.kind,
-                  'since', api.iso(t.since),
+                  -- by the probe's own clock, which may be ahead
+                  'since', api.iso(least(t.since, p.seen_at)),
                   'detail', t.detail
                 )
                 order by t.since, t.kind, p.process

@@ -99,7 +99,13 @@ from (
     where n.seen_at <= k.generated_at
     order by n.region_id, n.process, n.seen_at desc
   ) s
-  cross join lateral jsonb_populate_record(null::probe, s.probe) p
+  cross join lateral jsonb_populate_record(
+    null::probe,
+    -- by its own clock, which may be ahead
+    s.probe || jsonb_build_object(
+      'started_at', least((s.probe ->> 'started_at')::timestamptz, (s.probe ->> 'seen_at')::timestamptz)
+    )
+  ) p
 ) p
 where p.alive or p.place = 1;
 

@@ -213,3 +213,29 @@ void t.test("a probe's heartbeat after the instant is not shown", async (t) => {
   accepted(await tick(pool, at, { now: null }));
   t.equal((await read()).probes.length, 1, "the probe says goodbye only after the instant");
 });
+
+void t.test("what a probe whose clock is ahead reports of itself is not newer than the answer", async (t) => {
+  const database = await migratedDatabase(t);
+  const ahead = ago(-40);
+  const probe = member(database.pool, {
+    startedAt: ahead,
+    troubles: [{ kind: "clock", since: ahead, detail: "40 s ahead" }],
+  });
+  await probe.renew();
+  accepted(await tick(database.pool, new Date(), { now: null }));
+  const web = await anotherWeb(t, database);
+  type Fleet = {
+    generatedAt: string;
+    regions: {
+      id: string;
+      probeStartedAt: string;
+      probes: { startedAt: string; seenAt: string }[];
+      troubles: { since: string }[];
+    }[];
+  };
+  const { generatedAt, regions } = (await web.ask<Fleet>("/v1/regions")).body;
+  const { probeStartedAt, probes, troubles } = regions.find(({ id }) => id === "us-east")!;
+  const [{ startedAt, seenAt }] = probes as [Fleet["regions"][0]["probes"][0]];
+  t.ok(seenAt <= generatedAt);
+  t.same([probeStartedAt, startedAt, troubles[0]!.since], [seenAt, seenAt, seenAt]);
+});
