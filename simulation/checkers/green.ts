@@ -1,6 +1,7 @@
 /** Nothing is painted green: no good sample is taken while its venue fails, or while the probe cannot reach it. */
 import type { Cluster } from "../cluster.js";
 import { isTouched, type Period, type Taken } from "../ledger.js";
+import { hasCounterpart } from "../venue.js";
 
 /** What was under way when a fault began was answered before it. */
 const beginsMs = 1_000;
@@ -12,7 +13,8 @@ const streamBeginsMs = 25_000;
 const heldUpMs = 60_000;
 
 const failingRest = ["errors", "silent", "slow", "nonsense", "down"];
-const failingStream = ["quiet stream", "silent"];
+/** Of a silent venue, no counterpart shows whether there were trades. */
+const failingStream = (venue: string) => (hasCounterpart(venue) ? ["quiet stream"] : ["quiet stream", "silent"]);
 
 export function checkGreen({ ledger }: Cluster): Promise<string[]> {
   const problems = [...ledger.taken].flatMap(([key, takers]) =>
@@ -43,6 +45,6 @@ export function checkGreen({ ledger }: Cluster): Promise<string[]> {
       ? during(ofVenue, failingRest, beginsMs) || isCutOff
       : component !== "ws:conn" &&
           !isTouched(ledger.periods.get(probe), slotMs - heldUpMs, slotMs) &&
-          during(ofVenue, failingStream, streamBeginsMs);
+          during(ofVenue, failingStream(venue), streamBeginsMs);
   }
 }

@@ -40,12 +40,14 @@ export async function checkSamples({ ask, ledger, nowMs }: Cluster): Promise<str
         fromMs,
         toMs,
       );
-    const lostWith = ({ what, fromMs }: Period) => {
-      if (fromMs < atMs) return false;
+    const lostWith = ({ what, fromMs, toMs }: Period) => {
+      // it still measures while it ends
+      const endsMs = what === "restart" ? toMs : fromMs;
+      if (endsMs < atMs) return false;
       if (what === "power") return fromMs - atMs < unsyncedMs;
       // a process that stands still writes nothing; while the disk takes no writes, samples wait in memory
       const isHeld = during("pause", atMs, atMs + inMemoryMs) || during("disk", atMs, atMs + inMemoryMs);
-      if (what === "restart") return isHeld && stillHeld(atMs, fromMs);
+      if (what === "restart") return isHeld && stillHeld(atMs, endsMs);
       return what === "down" && (fromMs - atMs < inMemoryMs || (isHeld && stillHeld(atMs, fromMs)));
     };
     const stillHeld = (fromMs: number, toMs: number) =>
