@@ -49,6 +49,10 @@ export const mutants: readonly Mutant[] = [
     file: "probe/delivery/spool-segment.js",
     from: "segment.bytes = at + i + 1;",
     to: "if (lines.indexOf(newline, i + 1) >= 0) segment.bytes = at + i + 1; else segment.samples -= 1;",
+    faults: `
+00:01:10.000 part region-1-1 from database for 29000 ms
+00:01:35.000 kill region-1-1 for 1000 ms
+`,
   },
   {
     name: "samples that the disk refused are forgotten",
