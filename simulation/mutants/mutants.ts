@@ -59,12 +59,21 @@ export const mutants: readonly Mutant[] = [
     file: "probe/delivery/spool-writer.js",
     from: "if (!(await makeRoom(error)))",
     to: "done(); if (!(await makeRoom(error)))",
+    faults: `
+00:01:10.000 full region-1-1 for 29000 ms
+00:01:12.000 part region-1-1 from database for 20000 ms
+`,
   },
   {
     name: "a sample too many leaves memory",
     file: "probe/delivery/spool-memory.js",
     from: "memory.splice(0, samples);",
     to: "memory.splice(0, samples + 1);",
+    faults: `
+00:01:10.000 stall region-1-1 for 4000 ms
+00:01:20.000 stall region-1-1 for 4000 ms
+00:01:30.000 stall region-1-1 for 4000 ms
+`,
   },
   {
     name: "a sample too many leaves the backlog",
@@ -99,6 +108,8 @@ export const mutants: readonly Mutant[] = [
     file: "probe/lease/venue-lease.js",
     from: "await keep(startMs - steadySinceMs >= leaseMs);",
     to: "await keep(false);",
+    shape: "usual",
+    faults: "00:01:10.000 kill region-1-1 for 60000 ms",
   },
   {
     name: "a probe with a wrong clock keeps its venues",
