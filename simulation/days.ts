@@ -4,7 +4,7 @@
  * measured, raw samples must stay for eight days and not much longer, and nothing may need a repair. `MUTANT=name`
  * replaces functions of the database by mutated ones.
  *
- * The core decides and refreshes less often than usual, so that a day takes some fifteen seconds.
+ * The core decides and refreshes less often than usual, so that a day takes some thirty seconds.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startCore, usualPace } from "../server/engine/core.js";

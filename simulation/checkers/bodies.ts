@@ -45,9 +45,11 @@ function newerThings({ path, text, atMs }: ReadBody): string[] {
     .map(({ name, time }) => `${path} of ${generatedAt} has something newer: ${name} ${time}`);
 }
 
-/** All instants of a body, at any depth, besides what a venue says of its own past and future. */
+/** All instants of a body, at any depth. Of a venue's notice, only ours: it may speak of the future. */
 function instantsOf(value: unknown, name = ""): { name: string; time: string }[] {
   if (typeof value === "string") return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? [{ name, time: value }] : [];
-  if (typeof value !== "object" || value === null || "firstSeenAt" in value) return [];
-  return Object.entries(value).flatMap(([key, inner]) => instantsOf(inner, Array.isArray(value) ? name : key));
+  if (typeof value !== "object" || value === null) return [];
+  const isNotice = "firstSeenAt" in value;
+  const ours = Object.entries(value).filter(([key]) => !isNotice || ["firstSeenAt", "lastSeenAt"].includes(key));
+  return ours.flatMap(([key, inner]) => instantsOf(inner, Array.isArray(value) ? name : key));
 }
