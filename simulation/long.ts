@@ -13,9 +13,9 @@ interface Batch {
 }
 
 const batches: readonly Batch[] = [
-  { shape: "small", profile: "crashes", histories: 25, steps: 620 },
-  { shape: "small", profile: "partitions", histories: 7, steps: 200 },
-  { shape: "usual", profile: "usual", histories: 3, steps: 40 },
+  { shape: "small", profile: "crashes", histories: 24, steps: 640 },
+  { shape: "small", profile: "partitions", histories: 6, steps: 210 },
+  { shape: "usual", profile: "usual", histories: 2, steps: 40 },
 ];
 
 const days = 100;

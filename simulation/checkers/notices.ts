@@ -7,8 +7,10 @@ import type { Cluster } from "../cluster.js";
 import { isTouched } from "../ledger.js";
 import { pageSize, type Posted, type StatusPage, statusAt } from "../status-page.js";
 
-/** A reader that was killed had claimed the page for five minutes; then it is due within two. */
-const readWithinMs = 7.5 * 60_000;
+/** For this long, nobody else reads a page whose reader was killed. */
+const claimMs = 5 * 60_000;
+/** One reader may have been killed; else a page is due within two minutes. */
+const readWithinMs = claimMs + 2.5 * 60_000;
 /** A request for the first document follows the claim within this time. */
 const askedWithinMs = 20_000;
 /** Nine tenths of the shortest time between two readings. */
@@ -26,11 +28,12 @@ interface Stored {
 interface Reading {
   venue: string;
   readMs: number | null;
+  dueMs: number;
   stored: Stored[];
 }
 
 export async function checkNotices(cluster: Cluster): Promise<string[]> {
-  const { ask, statusPages, nowMs } = cluster;
+  const { ask, statusPages } = cluster;
   const readings = await ask((pool) =>
     pool.query<Reading>(sql`
       select
@@ -40,6 +43,7 @@ export async function checkNotices(cluster: Cluster): Promise<string[]> {
           from official_reading r
           where r.source_id = v.source_id and r.problem is null
         )::float8 as "readMs",
+        (select extract(epoch from o.due_at) * 1000 from official_source o where o.source_id = v.source_id)::float8 as "dueMs",
         (
           select coalesce(jsonb_agg(jsonb_build_object(
             'id', external_id, 'status', status, 'resolved', resolved_at is not null, 'left', left_at is not null, 'vanished', vanished
@@ -54,13 +58,23 @@ export async function checkNotices(cluster: Cluster): Promise<string[]> {
   return statusPages.flatMap((page) => {
     const reading = readings.find(({ venue }) => venue === page.venue);
     if (!reading || reading.readMs === null) return [`the status page of ${page.venue} was never read`];
-    const ageMs = nowMs() - reading.readMs;
     return [
-      ...(ageMs > readWithinMs ? [`the status page of ${page.venue} was last read ${ageMs} ms ago`] : []),
+      ...tooLongAgo(reading, cluster),
       ...otherThanPosted(page, reading.stored, reading.readMs),
       ...tooOften(page, cluster),
     ];
   });
+}
+
+/** When the page is due next shows when it was claimed. A second reader in a row may have been killed then. */
+function tooLongAgo({ venue, readMs, dueMs }: Reading, { nowMs, ledger, cores }: Cluster): string[] {
+  const claimedMs = dueMs - claimMs;
+  const isInterrupted = ["database", ...cores.map(({ name }) => name)].some((of) =>
+    isTouched(ledger.periods.get(of), claimedMs, claimedMs + askedWithinMs),
+  );
+  const ageMs = nowMs() - (readMs ?? 0);
+  if (ageMs <= readWithinMs + (isInterrupted ? claimMs : 0)) return [];
+  return [`the status page of ${venue} was last read ${Math.round(ageMs)} ms ago`];
 }
 
 function otherThanPosted({ venue, posted }: StatusPage, stored: readonly Stored[], readMs: number): string[] {

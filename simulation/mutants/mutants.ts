@@ -208,12 +208,18 @@ export const mutants: readonly Mutant[] = [
     file: "sql/engine/065-confirmed-trouble.sql",
     from: "and (s.bad_run >= r.opening_bad_run or s.in_part)",
     to: "and (s.bad_run >= 1 or s.in_part)",
+    // two bad samples, a good one, and two bad ones
+    faults: `
+00:01:30.000 errors venue-1 for 9000 ms
+00:01:45.000 errors venue-1 for 9000 ms
+`,
   },
   {
     name: "an incident closes without a hold",
     file: "sql/engine/070-incidents.sql",
     from: "and since <= at - engine.ms(case when flapping then r.flap_hold_ms else r.recovery_hold_ms end)",
     to: "and since <= at",
+    faults: "00:01:30.000 errors venue-1 for 60000 ms",
   },
   {
     name: "a late sample is not received late",
