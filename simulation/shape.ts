@@ -17,7 +17,8 @@ export interface ClusterShape {
 
 /**
  * `small` takes a minute. To see that its own network is at fault, a probe needs four venues when it has just started,
- * and several answers of each in ten seconds (probe/network/own-network.ts).
+ * and several answers of each in ten seconds (probe/network/own-network.ts). `pairs` has a second probe in each region,
+ * which can take over. Each of them has the three venues that it needs to measure its clock.
  */
 export const shapes: Record<string, ClusterShape> = {
   usual: {
@@ -38,6 +39,16 @@ export const shapes: Record<string, ClusterShape> = {
     cores: 2,
     webs: 1,
     channels: 2,
+    cadenceMs: 5_000,
+  },
+  pairs: {
+    regions: 2,
+    probesPerRegion: 2,
+    venues: 6,
+    statusPages: 1,
+    cores: 2,
+    webs: 1,
+    channels: 1,
     cadenceMs: 5_000,
   },
 };

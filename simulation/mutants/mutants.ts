@@ -14,8 +14,8 @@ export interface Mutant {
   to: string;
   /** Whose faults find it soon; by default the usual ones. */
   profile?: Profile;
-  /** Default: small. */
-  shape?: "small" | "usual";
+  /** One of simulation/shape.ts; small by default. */
+  shape?: "small" | "pairs" | "usual";
   /** Lines of a script that finds it, instead of the faults of seeds. */
   faults?: string;
   /** So many days of upkeep find it, instead of a history. */
@@ -30,6 +30,12 @@ export function mutantNamed(name: string | undefined): Mutant | null {
   return mutant;
 }
 
+/** Some of them interrupt a delivery of each probe. */
+const databaseKills = Array.from(
+  { length: 8 },
+  (_, n) => `00:01:${10 + 5 * n}.${100 + 110 * n} kill database for 700 ms`,
+).join("\n");
+
 export const mutants: readonly Mutant[] = [
   // the way of a sample
   {
@@ -37,12 +43,14 @@ export const mutants: readonly Mutant[] = [
     file: "probe/delivery/recorder.js",
     from: "const { stored, duplicates, refused, unknown = [], timeline } = await",
     to: "done(); const { stored, duplicates, refused, unknown = [], timeline } = await",
+    faults: databaseKills,
   },
   {
     name: "a failed delivery is not repeated",
     file: "probe/delivery/recorder.js",
     from: "if (!isDataError(error))\n                    throw error;",
     to: "batch.done(); if (!isDataError(error))\n                    throw error;",
+    faults: databaseKills,
   },
   {
     name: "the spool forgets its last line at a restart",
@@ -108,7 +116,7 @@ export const mutants: readonly Mutant[] = [
     file: "probe/lease/venue-lease.js",
     from: "await keep(startMs - steadySinceMs >= leaseMs);",
     to: "await keep(false);",
-    shape: "usual",
+    shape: "pairs",
     faults: "00:01:10.000 kill region-1-1 for 60000 ms",
   },
   {
@@ -116,14 +124,15 @@ export const mutants: readonly Mutant[] = [
     file: "sql/hot-path/020-keep-probe.sql",
     from: "return coalesce(abs(clock_error_ms) - clock_error_within_ms > 2000, false);",
     to: "return false;",
-    shape: "usual",
-    faults: "00:01:30.000 clock region-1-1 by 20000 ms for 120000 ms",
+    shape: "pairs",
+    faults: "00:01:30.000 clock region-1-1 by 20000 ms for 60000 ms",
   },
   {
     name: "a probe that cannot renew its lease stops measuring",
     file: "probe/lease/venue-lease.js",
     from: 'if (countsAsAway(log, "lease renewals", error))',
     to: 'watch([]); if (countsAsAway(log, "lease renewals", error))',
+    faults: "00:01:10.000 part region-1-1 from database for 40000 ms",
   },
   {
     name: "streams are not measured",
@@ -137,6 +146,7 @@ export const mutants: readonly Mutant[] = [
     file: "probe/schedule/schedule.js",
     from: "running = measure(new Date(slotMs),",
     to: "running = measure(new Date(nowMs + 1),",
+    faults: "00:01:10.000 kill region-1-1 for 100 ms",
   },
   // whose fault it is
   {
@@ -202,6 +212,7 @@ export const mutants: readonly Mutant[] = [
     file: "sql/engine/050-quorum.sql",
     from: "when operational + bad + outliers < quorum then 'unknown'",
     to: "when operational + bad + outliers = 0 then 'operational'",
+    faults: "00:01:10.000 kill region-1-1 for 100 ms",
   },
   {
     name: "one bad sample confirms trouble",
@@ -226,12 +237,14 @@ export const mutants: readonly Mutant[] = [
     file: "sql/hot-path/010-record-samples.sql",
     from: "greatest(0, ceil(extract(epoch from clock_timestamp() - a.slot_at)))",
     to: "0",
+    faults: "00:01:10.000 part region-1-1 from database for 40000 ms",
   },
   {
     name: "escalations are not alerted",
     file: "sql/engine/070-incidents.sql",
     from: "select unnest(escalated), 'escalated', 2",
     to: "select unnest(escalated), 'escalated', 2 where false",
+    faults: "00:01:30.000 errors venue-1 for 60000 ms",
   },
   // what is green
   {
@@ -330,8 +343,11 @@ export const mutants: readonly Mutant[] = [
     name: "a claim of a delivery does not last",
     file: "server/alerts/delivery/dispatcher.js",
     from: "const values = [null, holder, rules.lease_ms,",
-    to: "const values = [null, holder, 0,",
-    faults: "00:01:30.000 errors venue-1 for 60000 ms",
+    to: "const values = [null, holder, 500,",
+    faults: `
+00:01:30.000 errors venue-1 for 60000 ms
+00:01:31.000 hang channel-1 for 60000 ms
+`,
   },
   {
     name: "a channel that hangs holds up the others",
@@ -393,6 +409,7 @@ export const mutants: readonly Mutant[] = [
     file: "server/engine/upkeep.js",
     from: "await pool.query(sql `call upkeep.refresh_newest(${at})`);",
     to: "",
+    faults: "00:04:30.000 kill region-1-1 for 100 ms",
   },
   {
     name: "late samples are not rolled up",
