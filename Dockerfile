@@ -32,7 +32,8 @@ FROM ${NODE}
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=packages /build/node_modules node_modules
-COPY package.json registry.json registry-all.json registry.schema.json ./
+COPY package.json ./
+COPY registry registry
 COPY LICENSE NOTICE ./
 COPY CHANGELOG.md ./
 COPY docs/methodology.md docs/rulebook.md docs/checking.md docs/comparing.md docs/receiving.md docs/

@@ -2,6 +2,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync, type InputType, type Zli
 import { parsePath } from "../../shared/registry/json-path.js";
 import {
   conditionsOf,
+  type AnyOf,
   type Condition,
   type Match,
   type Proof,
@@ -79,9 +80,26 @@ function compileCondition(condition: Condition): (value: unknown) => boolean {
   }
   const valueOf = parsePath(condition.path);
   if ("is" in condition) return (value) => Array.isArray(valueOf(value));
+  if ("includes" in condition) return compileIncludes(valueOf, condition.includes);
   if (condition.equals === undefined) return (value) => valueOf(value) != null;
   const wanted = new Set<unknown>([condition.equals].flat());
   return (value) => wanted.has(valueOf(value));
+}
+
+function compileIncludes(valueOf: (value: unknown) => unknown, text: string): (value: unknown) => boolean {
+  const wanted = text.toLowerCase();
+  return (value) => {
+    const found = valueOf(value);
+    return typeof found === "string" && found.toLowerCase().includes(wanted);
+  };
+}
+
+/** Checks whether a value meets one of the alternatives; never, if there are none. */
+export function compileAnyOf(words: AnyOf | undefined): (value: unknown) => boolean {
+  if (words === undefined) return () => false;
+  const alternatives = Array.isArray(words) && words.some(Array.isArray) ? words : [words];
+  const tests = alternatives.map((one) => compileConditions(conditionsOf(one as Condition | Condition[])));
+  return (value) => tests.some((test) => test(value));
 }
 
 export function compileMatch(match: Match): FrameCheck {

@@ -37,7 +37,7 @@ export async function run({ values, words: [venue = ""] }: Given): Promise<void>
     onAnswer: ({ date, age }, askedAtMs, answeredAtMs) =>
       clock.answered("the service", date, age, askedAtMs, answeredAtMs),
   });
-  const registry = await loadRegistry(settings.registry);
+  const registry = await loadRegistry(settings.registry, settings.probesPerAddress ?? 1);
   const examined = await examine({
     ...{ venue, registry, service, clock, log: makeLog("check", "error") },
     userAgent: `venuewatch/${version} (+${settings.siteUrl}; check)`,

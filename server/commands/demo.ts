@@ -69,7 +69,7 @@ async function demo(days: number): Promise<void> {
     );
   const dataDir = join(settings.dataDir, "demo");
   const registry = registryFile({ ...settings, dataDir });
-  const { regions } = await loadRegistry(packagedFile("registry.json"));
+  const { regions } = await loadRegistry(packagedFile("registry/default.json"));
   const regionIds = regions.map(({ id }) => id);
   await requirePorts(portsOfAll(settings, regionIds));
   const log = makeLog("demo", settings.logLevel);
@@ -163,7 +163,7 @@ async function world(): Promise<void> {
   const settings = readSettings();
   const log = makeLog("world", settings.logLevel);
   await runUntilStopped(log, async (life) => {
-    const real = await loadRegistry(packagedFile("registry.json"));
+    const real = await loadRegistry(packagedFile("registry/default.json"));
     const { registry, close } = await startOnSamePorts(real, settings);
     life.onClose("venues", close);
     await makeDataDir(settings.dataDir);

@@ -81,9 +81,13 @@ function valueOrFinding<Value>(check: string, read: () => Value): { value: Value
   }
 }
 
-async function loaded({ registry: path, region }: Settings): Promise<{ value: Registry | null; finding: Finding }> {
+async function loaded({
+  registry: path,
+  probesPerAddress,
+  region,
+}: Settings): Promise<{ value: Registry | null; finding: Finding }> {
   try {
-    const registry = await loadRegistry(path);
+    const registry = await loadRegistry(path, probesPerAddress ?? 1);
     const ids = registry.regions.map(({ id }) => id);
     const found = `${registry.venues.length} venues and ${ids.length} regions in ${path}`;
     const finding =

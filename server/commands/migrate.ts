@@ -12,7 +12,7 @@ export async function run(): Promise<void> {
   const settings = readSettings();
   const log = makeLog("migrate", settings.logLevel);
   await runToEnd(log, async (life) => {
-    const registry = await loadRegistry(settings.registry);
+    const registry = await loadRegistry(settings.registry, settings.probesPerAddress ?? 1);
     const pool = await connect(databaseUrlOf(settings), {
       applicationName: "migrate",
       log,

@@ -45,7 +45,7 @@ export async function run({ values }: Given): Promise<void> {
       log.warn(
         "every user who can list this machine's processes can read the password in --to; use --to - or ~/.pgpass",
       );
-    const registry = await loadRegistry(settings.registry);
+    const registry = await loadRegistry(settings.registry, settings.probesPerAddress ?? 1);
     const target = await open(life, "target", to, log);
     const source = await openSource(life, settings, log);
     const stopping = new AbortController();

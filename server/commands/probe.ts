@@ -33,7 +33,7 @@ const statementTimeoutMs = 30_000;
 
 export async function run(): Promise<void> {
   const settings = readSettings();
-  const registry = await loadRegistry(settings.registry);
+  const registry = await loadRegistry(settings.registry, settings.probesPerAddress ?? 1);
   const region = knownRegion(settings.region, registry);
   const log = makeLog(`probe ${region}`, settings.logLevel, undefined, {
     withoutDatabase: "the probe keeps measuring, and stores samples on disk until it is back",

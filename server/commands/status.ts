@@ -37,7 +37,7 @@ export async function run({ values, words: [venue] }: Given): Promise<void> {
   const answer = await statusOf(service, {
     venue: venue ?? null,
     category: of,
-    registry: () => loadRegistry(settings.registry),
+    registry: () => loadRegistry(settings.registry, settings.probesPerAddress ?? 1),
   });
   const output = values["json"] === true ? `${JSON.stringify(answer.json, null, 2)}\n` : answer.text;
   await endWithAnswer(stateCodes[answer.json.state], output, answer.json.problem);

@@ -21,7 +21,9 @@ export async function run(): Promise<void> {
   await runUntilStopped(log, async (life) => {
     const supervisor = makeSupervisor({ log });
     life.onClose("programs", supervisor.close);
-    const { embedded, changes } = await startDatabase(supervisor, settings);
+    // they all run on this machine
+    const PROBES_PER_ADDRESS = String(settings.probesPerAddress ?? regions.length);
+    const { embedded, changes } = await startDatabase(supervisor, settings, { PROBES_PER_ADDRESS });
     await migrateDatabase(supervisor, changes);
     const services = await startServices(supervisor, settings, regions, changes);
     const psql = embedded && analystCommand(embedded, settings.dataDir);

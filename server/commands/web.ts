@@ -36,7 +36,7 @@ export async function run(): Promise<void> {
     withoutDatabase: "requests that need it get 503 until it is back",
   });
   await runUntilStopped(log, async (life) => {
-    const registry = await loadRegistry(settings.registry);
+    const registry = await loadRegistry(settings.registry, settings.probesPerAddress ?? 1);
     await requirePorts(portsOf(settings, "web"));
     const ofReplica = settings.databaseReadUrl !== null;
     const url = settings.databaseReadUrl ?? databaseUrlOf(settings);

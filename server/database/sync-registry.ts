@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type Db, sql } from "../../shared/database/pool.js";
 import { componentsOf, type Registry, stallBasis, type Venue } from "../../shared/registry/registry.js";
 import { UserError } from "../../shared/process/user-error.js";
@@ -52,15 +53,44 @@ function rowsOf(registry: Registry) {
       about: venue.official?.about ?? null,
       notAbout: venue.official?.notAbout ?? null,
       formerIds: venue.formerIds ?? [],
+      entry: entryOf(venue),
       components: componentsOf(venue).map((component) => ({
         component: component.id,
         label: component.label,
         target: component.target,
         cadenceMs: component.cadenceMs,
+        entry: fingerprintOf(venue, component.id),
+        ...endOf(venue, component.id),
         ...stallOf(venue, component.id),
       })),
     })),
   };
+}
+
+/** What readers may know of the entry; a field that it lacks is missing. */
+function entryOf({ sources, checkedAt, until, limits, blockedIn, edgeCacheMs }: Venue) {
+  return { sources, checkedAt, until, limits, blockedIn, edgeCacheMs };
+}
+
+function endOf({ until }: Venue, component: string) {
+  const ends = until && (until.components ?? [component]).includes(component);
+  return ends ? { endsAt: `${until.date}T00:00:00Z`, endsBecause: until.what } : {};
+}
+
+/**
+ * Changes with whatever decides whether a component is good: where it is, what is asked, and what proves the answer. Not
+ * with its cadence, its words for limits, or other hosts for the same answer.
+ */
+function fingerprintOf({ rest, socket }: Venue, component: string): string {
+  const [, name] = component.split(":");
+  const endpoint = component.startsWith("rest:") && rest.find((one) => one.name === name);
+  const stream = component.startsWith("ws:") && socket?.streams.find((one) => one.name === name);
+  const parts = endpoint
+    ? [endpoint.method, endpoint.url, endpoint.body, endpoint.expectStatus, endpoint.proof]
+    : stream
+      ? [stream.url ?? socket?.url, stream.subscribe, stream.acknowledge, stream.match, stream.ignore]
+      : [socket?.url];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 22);
 }
 
 /** Empty for an endpoint and for the socket, which have no stall threshold. */

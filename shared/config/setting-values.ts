@@ -33,6 +33,13 @@ export function parseRate(text: string): number {
   return parseInteger(text, 1_000_000, "a whole number from 0 to 1000000");
 }
 
+export function parseCount(text: string): number {
+  const expected = "a whole number from 1 to 1000";
+  const value = parseInteger(text, 1000, expected);
+  if (value === 0) throw new WrongValue(expected);
+  return value;
+}
+
 function parseInteger(text: string, most: number, expected: string): number {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
   if (!(value <= most)) throw new WrongValue(expected);

@@ -15,6 +15,7 @@ import { packagedFile } from "./package.js";
 import { secretIn } from "./secret-file.js";
 import { type Service, services } from "./service.js";
 import {
+  parseCount,
   parseDatabaseReadUrl,
   parseDatabaseUrl,
   parseHost,
@@ -44,6 +45,8 @@ export interface Settings {
   readonly dataDir: string;
   /** Absolute path. */
   readonly registry: string;
+  /** Null where not set. */
+  readonly probesPerAddress: number | null;
   /** Null where not set; required for a probe. */
   readonly region: string | null;
   /** Null where not set. */
@@ -74,7 +77,7 @@ export interface Settings {
   readonly logLevel: LogLevel;
 }
 
-export type ClientSettings = Pick<Settings, "baseUrl" | "registry" | "siteUrl" | "logLevel">;
+export type ClientSettings = Pick<Settings, "baseUrl" | "registry" | "probesPerAddress" | "siteUrl" | "logLevel">;
 
 interface Setting {
   name: string;
@@ -113,8 +116,15 @@ export const settingTable = [
   },
   {
     name: "REGISTRY",
-    default: "`./registry.json`",
-    meaning: "file of venues and regions; if there is none, the one that comes with the package",
+    default: "`registry/default.json`",
+    meaning:
+      "file of regions and venues; `registry/default.json` and `registry/all.json` come with the package, and list ids of its catalogue",
+  },
+  {
+    name: "PROBES_PER_ADDRESS",
+    default: "`1`",
+    meaning:
+      "how many probes share a public IP address, and so the limits of venues, which cadences then respect; the same for all programs of a service. `up` counts its own probes",
   },
   {
     name: "REGION",
@@ -245,7 +255,8 @@ export function readSettings(env: Environment = process.env): Settings {
     databaseUrl: url && withPassword(url, password),
     databaseReadUrl: readUrl && withPassword(readUrl, readPassword ?? password),
     dataDir: read("DATA_DIR", parsePath, resolve("data")),
-    registry: read("REGISTRY", parsePath, defaultRegistry()),
+    registry: read("REGISTRY", parsePath, packagedFile("registry/default.json")),
+    probesPerAddress: read("PROBES_PER_ADDRESS", parseCount, null),
     region: read("REGION", parseRegion, null),
     vantage: read("VANTAGE", parseVantage, null),
     regions: read("REGIONS", parseRegions, null),
@@ -271,7 +282,7 @@ export function readSettings(env: Environment = process.env): Settings {
   return Object.freeze(settings);
 }
 
-const clientSettings = ["BASE_URL", "HOST", "PORT", "REGISTRY", "SITE_URL", "LOG_LEVEL"];
+const clientSettings = ["BASE_URL", "HOST", "PORT", "REGISTRY", "PROBES_PER_ADDRESS", "SITE_URL", "LOG_LEVEL"];
 
 /**
  * What commands need that ask a running service. The other settings are not read: they may be wrong without harm.
@@ -387,9 +398,4 @@ function problemOf(name: SettingName, text: string, wrong: WrongValue) {
 
 function allProblems(problems: string[]): string {
   return ["wrong settings in the environment:", ...problems].join("\n  ");
-}
-
-function defaultRegistry(): string {
-  const own = resolve("registry.json");
-  return existsSync(own) ? own : packagedFile("registry.json");
 }

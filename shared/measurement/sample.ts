@@ -12,7 +12,8 @@
  * - `timeout` the deadline passed before the exchange was complete
  * - `http` an unexpected status, redirects included
  * - `blocked` 403, 451 and similar: a geo-block or a firewall
- * - `limited` 429 or 418: rate-limited by the venue
+ * - `limited` 429, 418, 402, or what the registry says of the answer: the venue asks us to wait
+ * - `halted` the venue says, by what the registry knows of its words, that it does not trade
  * - `body` the answer was too large, not JSON, or failed its proof
  * - `handshake` the WebSocket upgrade or a subscription was refused
  * - `closed` the peer closed or reset the connection during the exchange
@@ -28,6 +29,7 @@ export const faults = [
   "http",
   "blocked",
   "limited",
+  "halted",
   "body",
   "handshake",
   "closed",

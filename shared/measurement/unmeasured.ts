@@ -7,6 +7,8 @@
  * - `resolver` no name resolves here, or there is no other name to compare with, or the lookup had to wait for others
  * - `network` this machine has no route, by its own error, or because no venue at all answered meanwhile
  * - `sockets` this machine has no free socket, port or memory
+ * - `paused` we have chosen to ask later, because the venue limits or blocks our requests without saying for how long
+ * - `provider` a third party's node, by which the venue is read, failed, and so did all alternatives to it
  * - `clock` this machine's clock is off by seconds according to the venues' answers: the sample's time would be wrong
  * - `stale` a kept-alive connection was closed just as it was reused
  * - `starting` a socket that is not open, for a reason that is not known yet
@@ -21,6 +23,8 @@ export const unmeasuredReasons = [
   "resolver",
   "network",
   "sockets",
+  "paused",
+  "provider",
   "clock",
   "stale",
   "starting",

@@ -1,5 +1,5 @@
 /**
- * Checks a value that should be a registry: its shape by registry.schema.json, and the rules that a schema cannot
+ * Checks a value that should be a registry: its shape by registry/schema.json, and the rules that a schema cannot
  * express.
  */
 
@@ -11,9 +11,13 @@ import { registryRules, type PlaceInRegistry, type RegistryProblem } from "./reg
 /** More lines than this would not help with a file that is wrong everywhere. */
 const maxLines = 200;
 
-/** A line for each problem: the place, what was expected there, what was found. Empty for a valid registry. */
-export function registryProblems(value: unknown): string[] {
-  const shape = shapeProblems(value);
+/**
+ * A line for each problem: the place, what was expected there, what was found. Empty for a valid registry.
+ *
+ * @param known problems that were found before
+ */
+export function registryProblems(value: unknown, known: RegistryProblem[] = []): string[] {
+  const shape = [...known, ...shapeProblems(value)];
   const isSound = (place: PlaceInRegistry) =>
     shape.every((problem) => !lies(problem.place, place) && !lies(place, problem.place));
   const problems = [...shape, ...registryRules(value, isSound)];
@@ -34,7 +38,7 @@ let compiled: { schema: SchemaNode; validate: ValidateFunction } | undefined;
 
 /** Compiled at the first use, so that importing this file costs nothing. */
 function compile() {
-  const file = new URL("../../../registry.schema.json", import.meta.url);
+  const file = new URL("../../../registry/schema.json", import.meta.url);
   const schema = JSON.parse(readFileSync(file, "utf8")) as SchemaNode;
   const ajv = new Ajv({
     allErrors: true,
@@ -52,6 +56,8 @@ function shapeProblems(value: unknown): RegistryProblem[] {
   validate(value);
   const byPlace = new Map<string, RegistryProblem>();
   for (const error of validate.errors ?? []) {
+    // says only that one of its branches failed, which has its own error
+    if (error.keyword === "if") continue;
     const problem = problemOf(error, value, schema);
     const key = JSON.stringify(problem.place);
     if (!byPlace.has(key)) byPlace.set(key, problem);

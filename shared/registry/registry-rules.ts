@@ -1,8 +1,11 @@
 /** Rules of a registry beyond its shape. */
 
 import { parsePath } from "./json-path.js";
+import { componentsOf } from "./registry.js";
 import type {
+  AnyOf,
   Condition,
+  Limit,
   Match,
   Newest,
   Official,
@@ -68,9 +71,12 @@ function formerIdRules(venues: unknown[]): RegistryProblem[] {
 }
 
 function venueRules(venue: Partial<Venue>, isSound: Sound): RegistryProblem[] {
-  const { rest, socket, official } = venue as Venue;
+  const { rest, socket, official, limited, limits, until } = venue as Venue;
   const endpoints = Array.isArray(rest) ? rest : [];
   return [
+    ...reading(isSound, ["limited"], () => anyOfRules(["limited"], limited)),
+    ...reading(isSound, ["limits", "rest"], () => each(["limits"], limits ?? [], (limit) => limitRules(limit, endpoints))),
+    ...reading(isSound, ["until", "rest", "socket"], () => endingRules(until, venue as Venue)),
     ...reading(isSound, ["category", "symbol", "quote"], () => instrumentRules(venue as Venue)),
     ...must(rest?.length !== 0 || socket !== null, ["rest"], "an endpoint, as the venue has no socket"),
     ...repeated(["rest"], endpoints, "name"),
@@ -84,6 +90,16 @@ function venueRules(venue: Partial<Venue>, isSound: Sound): RegistryProblem[] {
       : []),
     ...(isObject(official) ? within(["official"], officialRules(official, at(isSound, ["official"]))) : []),
   ];
+}
+
+function limitRules({ endpoints = [] }: Limit, rest: RestEndpoint[]): RegistryProblem[] {
+  const names = rest.map(({ name }) => name);
+  return each(["endpoints"], endpoints, (name) => must(names.includes(name), [], names.join(" or ")));
+}
+
+function endingRules(until: Venue["until"], venue: Venue): RegistryProblem[] {
+  const ids = componentsOf(venue).map(({ id }) => id);
+  return each(["until", "components"], until?.components ?? [], (id) => must(ids.includes(id), [], ids.join(" or ")));
 }
 
 function isObject(value: unknown): value is object {
@@ -117,6 +133,11 @@ function endpointRules(endpoint: RestEndpoint, chain: string | null | undefined,
     ...when(["url"], () => urlRule(["url"], url)),
     ...when(["method", "body"], () => must(method === "POST" || body === undefined, ["body"], "none with GET")),
     ...when(["proof"], () => within(["proof"], proofRules(proof))),
+    ...when(["limited"], () => anyOfRules(["limited"], endpoint.limited)),
+    ...when(["halted"], () => anyOfRules(["halted"], endpoint.halted)),
+    ...when(["alternatives"], () =>
+      each(["alternatives"], endpoint.alternatives ?? [], (address) => urlRule([], address)),
+    ),
     ...when(["newest"], () => within(["newest"], newest ? newestRules(newest) : [])),
     ...when(["dataTime"], () => [
       ...pathRule(["dataTime", "path"], dataTime?.path),
@@ -153,14 +174,27 @@ function proofRules(proof: Proof): RegistryProblem[] {
   return Array.isArray(proof) ? each([], proof, conditionRules) : conditionRules(proof);
 }
 
+function anyOfRules(place: PlaceInRegistry, words: AnyOf | undefined): RegistryProblem[] {
+  if (words === undefined) return [];
+  if (!Array.isArray(words)) return within(place, conditionRules(words));
+  return each(place, words as (Condition | Condition[])[], (one) =>
+    Array.isArray(one) ? each([], one, conditionRules) : conditionRules(one),
+  );
+}
+
 /** A condition tests one thing: the schema lists its properties, this checks which may be combined. */
 function conditionRules(condition: Condition): RegistryProblem[] {
-  const { path, equals, is, unless } = condition as {
-    [word in "path" | "equals" | "is" | "unless"]?: Plain;
+  const { path, equals, includes, is, unless } = condition as {
+    [word in "path" | "equals" | "includes" | "is" | "unless"]?: Plain;
   };
   return [
     ...must(path !== undefined || unless !== undefined, [], "a condition with path or unless"),
     ...must(path === undefined || unless === undefined, ["unless"], "none with path, as a condition tests one thing"),
+    ...must(
+      includes === undefined || (path !== undefined && equals === undefined && is === undefined),
+      ["includes"],
+      "none with equals or is, and none without path, as a condition tests one thing",
+    ),
     ...must(
       is === undefined || (equals === undefined && unless === undefined),
       ["is"],
@@ -192,6 +226,11 @@ function socketRules(socket: SocketConfig, able: string[] | null, isSound: Sound
   return [
     ...reading(isSound, ["url"], () => urlRule(["url"], url)),
     ...reading(isSound, ["welcome"], () => each(["welcome"], welcome ?? [], conditionRules)),
+    ...reading(isSound, ["limited"], () => anyOfRules(["limited"], socket.limited)),
+    ...reading(isSound, ["halted"], () => anyOfRules(["halted"], socket.halted)),
+    ...reading(isSound, ["alternatives"], () =>
+      each(["alternatives"], socket.alternatives ?? [], (address) => urlRule([], address)),
+    ),
     ...reading(ofKeepAlive, ["send", "replyWithinMs"], () => replyRules(keepAlive)),
     ...reading(ofKeepAlive, ["respond"], () =>
       matchRules(["keepAlive", "respond", "when"], keepAlive.respond?.when, channels),

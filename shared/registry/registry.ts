@@ -1,4 +1,7 @@
-/** The venues and regions that the service watches: the shape of registry.json. */
+/**
+ * The venues and regions that the service watches, as `loadRegistry` returns them: every venue is a whole entry, and
+ * every cadence respects the limits of its origin.
+ */
 
 export const categories = ["exchange", "rpc", "market-data", "oracle", "stablecoin", "bridge", "ramp"] as const;
 
@@ -27,6 +30,11 @@ export interface Chain {
 export interface Region {
   id: string;
   name: string;
+  /**
+   * Other hosts for probes of this region, by the host in the entry, with a port where the address has one: for venues
+   * that serve public data elsewhere to countries that they block.
+   */
+  hosts?: Record<string, string>;
 }
 
 export interface Venue {
@@ -43,6 +51,48 @@ export interface Venue {
   rest: RestEndpoint[];
   socket: SocketConfig | null;
   official: Official | null;
+  /** Of every endpoint that has none of its own. */
+  limited?: AnyOf;
+  /** Addresses of the venue's documentation and changelog. */
+  sources?: string[];
+  /** The day on which the entry was last compared with its sources. */
+  checkedAt?: string;
+  until?: Ending;
+  limits?: Limit[];
+  blockedIn?: Block;
+  /** How long an edge in front of the venue may repeat an answer. A shorter outage behind it is invisible. */
+  edgeCacheMs?: number;
+}
+
+/** What ends on a day. Its components are unknown from then on, and never down. */
+export interface Ending {
+  /** The first day without it, UTC. */
+  date: string;
+  /** A sentence for readers. */
+  what: string;
+  source: string;
+  /** Ids of the components that end; default: all. */
+  components?: string[];
+}
+
+/** How many requests a venue accepts. */
+export interface Limit {
+  /** `https://api.example.com` */
+  origin: string;
+  requests: number;
+  periodMs: number;
+  /** What is counted: requests from one address, or those of one account, of which a probe has none. */
+  per: "address" | "account";
+  /** Names of the endpoints that it is about; default: all of the origin. */
+  endpoints?: string[];
+  source: string;
+}
+
+/** Countries that the venue does not serve. */
+export interface Block {
+  /** ISO 3166-1 alpha-2 codes. */
+  countries: string[];
+  source: string;
 }
 
 export interface RestEndpoint {
@@ -55,6 +105,15 @@ export interface RestEndpoint {
   body?: unknown;
   expectStatus: number;
   proof: Proof;
+  /** The answer, of any status, asks us to wait, as 429 does. Checked before `proof`. */
+  limited?: AnyOf;
+  /** The answer, of any status, says that the venue does not trade. Checked before `proof`. */
+  halted?: AnyOf;
+  /**
+   * Other addresses that give the same answer, asked in turn when the one before fails. Then none of the hosts is the
+   * venue's own: if all of them fail, that says nothing about the venue.
+   */
+  alternatives?: string[];
   /** The chain head in the answer, if there is one. */
   head?: { path: string; encoding: "hex" | "integer" };
   newest?: Newest;
@@ -73,6 +132,9 @@ export interface RestEndpoint {
  * alone requires only JSON.
  */
 export type Proof = string | Condition | Condition[];
+
+/** A condition; a list of conditions that must all hold; or a list of such lists, of which one must hold. */
+export type AnyOf = Condition | Condition[] | Condition[][];
 
 /**
  * The format of a time: a number since 1970, or the same as a decimal or (`0x…`) hexadecimal text; `iso` is an ISO 8601
@@ -115,6 +177,15 @@ export interface SocketConfig {
    * at once.
    */
   welcome?: Condition[];
+  /** A frame that asks us to wait, like 429 does. The socket is closed, and opened again after the pause. */
+  limited?: AnyOf;
+  /**
+   * A frame that says that the venue does not trade. It holds until a frame has values at all paths of `halted` without
+   * fulfilling it, or the socket ends.
+   */
+  halted?: AnyOf;
+  /** As `RestEndpoint.alternatives`. */
+  alternatives?: string[];
   keepAlive: KeepAlive;
   /**
    * Documented lifetime of a connection, which is renewed before it ends. Some are months, longer than one `setTimeout`
@@ -252,6 +323,8 @@ export interface Match {
 export type Condition =
   /** The value is not null, or equals `equals`, or one of them. */
   | { path: string; equals?: Plain | Plain[] }
+  /** The value is a text that contains this one, in any case. A body that is not JSON is a text at `$`. */
+  | { path: string; includes: string }
   /** The value is a list, which may be empty. */
   | { path: string; is: "list" }
   /** The value is absent or null. */

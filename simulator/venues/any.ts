@@ -54,6 +54,7 @@ export function bodyOf({ body, proof, head, newest, dataTime }: RestEndpoint, ti
 function holding(condition: Condition, { last }: Tick): unknown {
   if ("unless" in condition) return {};
   if ("is" in condition) return built(condition.path, []);
+  if ("includes" in condition) return built(condition.path, condition.includes);
   const [wanted = last] = [condition.equals].flat();
   return built(condition.path, wanted);
 }

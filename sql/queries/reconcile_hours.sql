@@ -42,6 +42,7 @@ sample_minute_recomputed as materialized (
     sum((fault is not distinct from 'http')::int) as http,
     sum((fault is not distinct from 'blocked')::int) as blocked,
     sum((fault is not distinct from 'limited')::int) as limited,
+    sum((fault is not distinct from 'halted')::int) as halted,
     sum((fault is not distinct from 'body')::int) as body,
     sum((fault is not distinct from 'handshake')::int) as handshake,
     sum((fault is not distinct from 'closed')::int) as closed,

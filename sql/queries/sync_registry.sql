@@ -1,8 +1,8 @@
 -- Make the registry's tables agree with the registry file.
 --
 -- $1 {regions: [{region, name}], venues: [{venue, name, category, symbol, quote, chain, officialKind, officialPage,
--- officialApi, about, notAbout, formerIds, components: [{component, label, target, cadenceMs, stallAfterMs,
--- stallBasis}]}]}, in the order of the file. What the registry no longer contains is unpublished; what returns is
+-- officialApi, about, notAbout, formerIds, entry, components: [{component, label, target, cadenceMs, stallAfterMs,
+-- stallBasis, entry (its fingerprint), endsAt, endsBecause}]}]}, in the order of the file. What the registry no longer contains is unpublished; what returns is
 -- published again, with its history. Run it after rename_venues.sql.
 with given_regions as (
   select r.value ->> 'region' as region, r.value ->> 'name' as name, r.ordinality::smallint as position
@@ -23,6 +23,7 @@ given_venues as (
     about text[],
     "notAbout" text[],
     "formerIds" text[],
+    entry jsonb,
     components jsonb
   )
 ),
@@ -52,7 +53,8 @@ given_components as (
   from given_venues v
   cross join jsonb_array_elements(v.components) with ordinality e
   cross join jsonb_to_record(e.value) as c (
-    component text, label text, target text, "cadenceMs" int, "stallAfterMs" int, "stallBasis" text
+    component text, label text, target text, "cadenceMs" int, "stallAfterMs" int, "stallBasis" text,
+    entry text, "endsAt" timestamptz, "endsBecause" text
   )
 ),
 -- The number of published regions from now on; before the first registry nothing was watched, and the current number is
@@ -155,6 +157,7 @@ kept_venues as (
     official_about = g.about_like,
     official_not_about = g.not_about_like,
     former_ids = coalesce(g."formerIds", '{}'),
+    entry = coalesce(g.entry, '{}'),
     position = g.position,
     published = true, unwatched = v.unwatched - h.henceforth
   from given_venues g
@@ -167,12 +170,12 @@ new_venues as (
   insert into venue (
     venue, name, category, symbol, quote, chain, official_kind, official_page, source_id, official_about,
     official_not_about,
-    former_ids, position
+    former_ids, entry, position
   )
   select
     g.venue, g.name, g.category, g.symbol, g.quote, g.chain, g."officialKind", g."officialPage", s.source_id,
     g.about_like,
-    g.not_about_like, coalesce(g."formerIds", '{}'), g.position
+    g.not_about_like, coalesce(g."formerIds", '{}'), coalesce(g.entry, '{}'), g.position
   from given_venues g
   left join all_sources s on s.api = g."officialApi"
   where g.venue not in (select v.venue from venue v)
@@ -187,16 +190,46 @@ kept_components as (
   set
     label = g.label, target = g.target, cadence_ms = g."cadenceMs", stall_after_ms = g."stallAfterMs",
     stall_basis = g."stallBasis",
+    ends_at = g."endsAt", ends_because = g."endsBecause",
     position = g.position,
     published = true, unwatched = c.unwatched - h.henceforth
   from given_components g
   join all_venues v using (venue)
   cross join henceforth h
   where c.venue_id = v.venue_id and c.component = g.component
+  returning c.component_id, g.entry
+),
+new_components as (
+  insert into component (
+    venue_id, component, label, target, cadence_ms, stall_after_ms, stall_basis, ends_at, ends_because, position
+  )
+  select
+    v.venue_id, g.component, g.label, g.target, g."cadenceMs", g."stallAfterMs", g."stallBasis", g."endsAt",
+    g."endsBecause",
+    g.position
+  from given_components g
+  join all_venues v using (venue)
+  where not exists (select from component c where c.venue_id = v.venue_id and c.component = g.component)
+  order by v.venue_id, g.position
+  returning component_id, venue_id, component
+),
+present_entries as (
+  select k.component_id, k.entry from kept_components k
+  union all
+  select n.component_id, g.entry
+  from new_components n
+  join all_venues v using (venue_id)
+  join given_components g on g.venue = v.venue and g.component = n.component
 )
-insert into component (venue_id, component, label, target, cadence_ms, stall_after_ms, stall_basis, position)
-select v.venue_id, g.component, g.label, g.target, g."cadenceMs", g."stallAfterMs", g."stallBasis", g.position
-from given_components g
-join all_venues v using (venue)
-where not exists (select from component c where c.venue_id = v.venue_id and c.component = g.component)
-order by v.venue_id, g.position
+-- a component whose entry has changed is judged again once it was good by the new one
+insert into component_entry (component_id, holds_from, fingerprint)
+select p.component_id, case when e.component_id is null then '-infinity' else now() end, coalesce(p.entry, '')
+from present_entries p
+left join lateral (
+  select e.component_id, e.fingerprint
+  from component_entry e
+  where e.component_id = p.component_id
+  order by e.holds_from desc
+  limit 1
+) e on true
+where e.fingerprint is distinct from coalesce(p.entry, '')

@@ -2,7 +2,7 @@
 -- A venue, component or region that leaves the file is unpublished, never deleted: history keeps its meaning.
 
 create type fault as enum (
-  'dns', 'connect', 'tls', 'timeout', 'http', 'blocked', 'limited', 'body', 'handshake', 'closed', 'stall'
+  'dns', 'connect', 'tls', 'timeout', 'http', 'blocked', 'limited', 'halted', 'body', 'handshake', 'closed', 'stall'
 );
 
 create type state as enum ('operational', 'degraded', 'outage', 'unknown');

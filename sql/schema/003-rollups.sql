@@ -32,6 +32,7 @@ select
   count(*) filter (where fault = 'http')::int as http,
   count(*) filter (where fault = 'blocked')::int as blocked,
   count(*) filter (where fault = 'limited')::int as limited,
+  count(*) filter (where fault = 'halted')::int as halted,
   count(*) filter (where fault = 'body')::int as body,
   count(*) filter (where fault = 'handshake')::int as handshake,
   count(*) filter (where fault = 'closed')::int as closed,

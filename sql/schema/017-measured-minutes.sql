@@ -20,6 +20,19 @@ select distinct i.region_id, minute, true
 from impairment i
 cross join generate_series(date_trunc('minute', i.started_at), coalesce(i.ended_at, i.recognised_at), interval '1 minute') as minute;
 
+-- When a component was unknown although it was measured, because its samples say nothing about the venue: nobody has seen
+-- it good by its present entry (never), its entry has ended (ended), or only one vantage is refused (blocked). Written by
+-- the engine. Kept like impairments.
+create table unjudged (
+  component_id integer not null references component,
+  started_at   timestamptz not null,
+  reason       text not null check (reason in ('never', 'ended', 'blocked')),
+  -- null: it still is
+  ended_at     timestamptz,
+  primary key (component_id, started_at)
+);
+create index unjudged_open on unjudged (component_id) where ended_at is null;
+
 -- How many regions the registry published, and when. A minute goes by what held when it began.
 create table regions_published (
   holds_from timestamptz primary key,

@@ -28,10 +28,16 @@ select
   case
     when k.engine_fresh then coalesce(s.since, k.ticked_at)
     else least(k.silent_at, case when s.state = 'unknown' then s.since end)
-  end as since
+  end as since,
+  -- why it is unknown although it is measured: never, ended or blocked (table unjudged); else null
+  case when k.engine_fresh then u.reason end as unjudged
 from api.component c
 cross join api.clock k
-left join component_state s using (component_id);
+left join component_state s using (component_id)
+left join unjudged u
+  on u.component_id = c.component_id
+  and u.started_at <= k.ticked_at
+  and coalesce(u.ended_at, 'infinity') > k.ticked_at;
 
 create view api.region_state as
 select

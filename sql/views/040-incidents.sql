@@ -104,7 +104,7 @@ returns table (
   minute timestamptz, component_id integer, region_id smallint, samples integer, good integer, p50_us integer,
   p95_us integer,
   dns integer, connect integer, tls integer, timeout integer, http integer, blocked integer, limited integer,
-  body integer,
+  halted integer, body integer,
   handshake integer, closed integer, stall integer
 )
 language plpgsql stable
@@ -131,6 +131,7 @@ begin
     count(*) filter (where s.fault = 'http')::int,
     count(*) filter (where s.fault = 'blocked')::int,
     count(*) filter (where s.fault = 'limited')::int,
+    count(*) filter (where s.fault = 'halted')::int,
     count(*) filter (where s.fault = 'body')::int,
     count(*) filter (where s.fault = 'handshake')::int,
     count(*) filter (where s.fault = 'closed')::int,
@@ -149,14 +150,14 @@ returns table (
   minute timestamptz, component_id integer, region_id smallint, samples integer, good integer, p50_us integer,
   p95_us integer,
   dns integer, connect integer, tls integer, timeout integer, http integer, blocked integer, limited integer,
-  body integer,
+  halted integer, body integer,
   handshake integer, closed integer, stall integer
 )
 language sql stable
 begin atomic
   select
     m.minute, m.component_id, m.region_id, m.samples, m.good, m.p50_us, m.p95_us,
-    m.dns, m.connect, m.tls, m.timeout, m.http, m.blocked, m.limited, m.body, m.handshake, m.closed, m.stall
+    m.dns, m.connect, m.tls, m.timeout, m.http, m.blocked, m.limited, m.halted, m.body, m.handshake, m.closed, m.stall
   from sample_minute m
   where m.component_id = any (components)
     and m.minute >= time_bucket('1 minute', from_at) and m.minute <= to_at
@@ -190,6 +191,7 @@ begin atomic
       sum(m.http)::int as http,
       sum(m.blocked)::int as blocked,
       sum(m.limited)::int as limited,
+      sum(m.halted)::int as halted,
       sum(m.body)::int as body,
       sum(m.handshake)::int as handshake,
       sum(m.closed)::int as closed,
@@ -203,13 +205,13 @@ begin atomic
     cross join lateral (
       values
         ('dns', b.dns), ('connect', b.connect), ('tls', b.tls), ('timeout', b.timeout), ('http', b.http),
-        ('blocked', b.blocked), ('limited', b.limited), ('body', b.body), ('handshake', b.handshake),
+        ('blocked', b.blocked), ('limited', b.limited), ('halted', b.halted), ('body', b.body), ('handshake', b.handshake),
         ('closed', b.closed), ('stall', b.stall),
         -- a sample has one fault, and this one has no column of its own
         (
           'stale',
           b.bad - (
-            b.dns + b.connect + b.tls + b.timeout + b.http + b.blocked + b.limited + b.body + b.handshake + b.closed
+            b.dns + b.connect + b.tls + b.timeout + b.http + b.blocked + b.limited + b.halted + b.body + b.handshake + b.closed
               + b.stall
           )
         )

@@ -41,7 +41,7 @@ comment on column analytics.samples.component is 'rest:NAME, ws:NAME, or ws:conn
 comment on column analytics.samples.region is 'Region that measured';
 comment on column analytics.samples.good is 'False: it has a fault. A slow answer is good';
 comment on column analytics.samples.fault is
-'dns, connect, tls, timeout, http, blocked, limited, body, handshake, closed, stall or stale; null if good';
+'dns, connect, tls, timeout, http, blocked, limited, halted, body, handshake, closed, stall or stale; null if good';
 comment on column analytics.samples.latency_ms is
 'REST: from the first byte sent to the last byte received; ws:conn: time to open; in milliseconds. Null without a '
 'complete answer. Bad samples may have one';
@@ -96,13 +96,14 @@ select
   m.http as http_faults,
   m.blocked as blocked_faults,
   m.limited as limited_faults,
+  m.halted as halted_faults,
   m.body as body_faults,
   m.handshake as handshake_faults,
   m.closed as closed_faults,
   m.stall as stall_faults,
   -- the roll-up predates this fault and has no count of it: bad samples without any other fault
   m.samples - m.good - (
-    m.dns + m.connect + m.tls + m.timeout + m.http + m.blocked + m.limited + m.body + m.handshake + m.closed + m.stall
+    m.dns + m.connect + m.tls + m.timeout + m.http + m.blocked + m.limited + m.halted + m.body + m.handshake + m.closed + m.stall
   ) as stale_faults
 from sample_minute m
 left join component c using (component_id)
@@ -133,6 +134,8 @@ comment on column analytics.minutes.timeout_faults is 'Samples without a complet
 comment on column analytics.minutes.http_faults is 'Samples with an unexpected HTTP status';
 comment on column analytics.minutes.blocked_faults is 'Samples refused because of where they came from';
 comment on column analytics.minutes.limited_faults is 'Samples that were rate-limited';
+comment on column analytics.minutes.halted_faults is
+'Samples in which the venue said that it does not trade';
 comment on column analytics.minutes.body_faults is 'Samples with an unexpected answer';
 comment on column analytics.minutes.handshake_faults is 'Samples of sockets and streams that were refused';
 comment on column analytics.minutes.closed_faults is 'Samples whose socket was closed';

@@ -5,7 +5,7 @@ import { packagedFile } from "../../shared/config/package.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { describedPath, documentOf } from "../support/api.js";
 
-const document = documentOf({ registry: await loadRegistry(packagedFile("registry.json")) });
+const document = documentOf({ registry: await loadRegistry(packagedFile("registry/default.json")) });
 /** Addresses that are no part of the API: the service itself, its pages, and a pattern of them. */
 const others = [/^\/?$/, /^\/venues\/(okx|\*)$/];
 

@@ -40,7 +40,7 @@ void t.test("commands, regions and ports match the code", (t) => {
   for (const [name, { command = [], entrypoint }] of ours)
     if (!entrypoint) t.ok(Object.hasOwn(commands, command[0]!), name);
 
-  const registry = JSON.parse(readFileSync(packagedFile("registry.json"), "utf8")) as { regions: { id: string }[] };
+  const registry = JSON.parse(readFileSync(packagedFile("registry/default.json"), "utf8")) as { regions: { id: string }[] };
   const probes = programs
     .filter(([, { command }]) => command?.[0] === "probe")
     .map(([name, { environment, volumes }]) => [name, environment!["REGION"], volumes]);

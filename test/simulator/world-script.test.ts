@@ -10,7 +10,7 @@ import { parseScript } from "../../simulator/script.js";
 const startedAt = new Date("2026-01-01T00:00:00Z");
 const after = (seconds: number) => new Date(startedAt.getTime() + seconds * 1000);
 
-const registry = await loadRegistry("registry.json");
+const registry = await loadRegistry("registry/default.json");
 
 void t.test("a line becomes a fault", (t) => {
   const text = `

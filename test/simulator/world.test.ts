@@ -7,8 +7,8 @@ import { venueOf } from "../support/world-pages.js";
 import { startDemoWorld } from "../../simulator/demo.js";
 import { startWorld } from "../../simulator/world.js";
 
-const registry = await loadRegistry("registry.json");
-const everything = await loadRegistry("registry-all.json");
+const registry = await loadRegistry("registry/default.json");
+const everything = await loadRegistry("registry/all.json");
 
 void t.test("the world's registry is valid, and leads only to the world", async (t) => {
   for (const timeScale of [1, 50]) {

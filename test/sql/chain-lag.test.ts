@@ -44,7 +44,7 @@ const none = { blocks: null, head: null, freshestHead: null, at: null };
 
 void t.test("a venue's page shows how far each endpoint lags behind its chain", async (t) => {
   const { pool, url } = await migratedDatabase(t);
-  const all = await loadRegistry(packagedFile("registry-all.json"));
+  const all = await loadRegistry(packagedFile("registry/all.json"));
   const venueOf = (id: string) => all.venues.find((one) => one.id === id)!;
   const drpc = venueOf("drpc");
   const third = {

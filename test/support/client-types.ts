@@ -14,7 +14,7 @@ type Part = SchemaObject | ReferenceObject;
 
 /** The files of types, by their paths. */
 export async function clientTypes(): Promise<Record<string, string>> {
-  const registry = await loadRegistry(packagedFile("registry.json"));
+  const registry = await loadRegistry(packagedFile("registry/default.json"));
   const document = forClients(
     openapiDocument({ registry, baseUrl: "https://api.example.org", siteUrl: "" }, new Date(0)),
   );

@@ -31,7 +31,7 @@ export interface TestDatabase {
 
 /** Creates a database with this build's schema and the fifteen venues. It is removed when the test ends. */
 export async function migratedDatabase(t: Test): Promise<TestDatabase> {
-  const registry = await loadRegistry(packagedFile("registry.json"));
+  const registry = await loadRegistry(packagedFile("registry/default.json"));
   const url = server ? await databaseOnServer(t, server) : await embeddedCopy(t, await preparedDirectory(registry));
   const pool = openPool(url, { applicationName: "test", log });
   t.teardown(() => pool.close());
@@ -83,11 +83,15 @@ export async function digestOfDefinitions(more = ""): Promise<string> {
   const hash = createHash("sha256");
   const entries = await readdir(packagedFile("sql"), { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const registryFiles = (await readdir(packagedFile("registry"), { recursive: true }))
+    .filter((name) => name.endsWith(".json"))
+    .sort()
+    .map((name) => join("registry", name));
   const makers = [
     ...["migrate", "migrating-role", "lock-retry", "sync-registry"].map((name) => `dist/server/database/${name}.js`),
     ...["dist/shared/database/sql-files.js", "dist/test/support/database.js"],
   ];
-  const others = ["package-lock.json", "registry.json", ...makers].map((name) => packagedFile(name));
+  const others = ["package-lock.json", ...registryFiles, ...makers].map((name) => packagedFile(name));
   for (const path of [...files.sort(), ...others]) hash.update(await readFile(path));
   hash.update(more);
   return hash.digest("hex").slice(0, 12);
@@ -95,7 +99,7 @@ export async function digestOfDefinitions(more = ""): Promise<string> {
 
 /** Makes a directory with such a database, for tests that host it themselves. It is removed when the test ends. */
 export async function migratedDirectory(t: Test): Promise<string> {
-  const registry = await loadRegistry(packagedFile("registry.json"));
+  const registry = await loadRegistry(packagedFile("registry/default.json"));
   return copyOf(t, await preparedDirectory(registry));
 }
 

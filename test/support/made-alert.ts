@@ -76,7 +76,7 @@ export const sent: Sent = {
 
 /** Returns why a native body does not match `/openapi.json`; null where it matches and has no other fields. */
 export async function misfitOf(body: unknown): Promise<string | null> {
-  const registry = await loadRegistry(packagedFile("registry-all.json"));
+  const registry = await loadRegistry(packagedFile("registry/all.json"));
   const ajv = new Ajv2020({
     ...{ allErrors: true, strictSchema: false },
     formats: { "date-time": /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ },

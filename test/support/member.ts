@@ -4,7 +4,7 @@ import { packagedFile } from "../../shared/config/package.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { sendHeartbeat, endLease, type ProbeReport } from "../../probe/lease/heartbeat.js";
 
-const { venues } = await loadRegistry(packagedFile("registry-all.json"));
+const { venues } = await loadRegistry(packagedFile("registry/all.json"));
 const usual = venues.map(({ id }) => id);
 
 /** A probe of us-east, as the database sees it. */

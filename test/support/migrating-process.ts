@@ -29,6 +29,6 @@ const stopping: Pool = {
     }),
 };
 
-await migrate(stopping, await loadRegistry(packagedFile("registry.json")), log);
+await migrate(stopping, await loadRegistry(packagedFile("registry/default.json")), log);
 process.stdout.write("migrated\n");
 await pool.close();

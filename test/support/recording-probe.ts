@@ -8,7 +8,7 @@ import type { Registry, Venue } from "../../shared/registry/registry.js";
 import { startWorld, type WorldOptions } from "../../simulator/world.js";
 import { someSpool } from "./spool.js";
 
-const registry = await loadRegistry("registry-all.json");
+const registry = await loadRegistry("registry/all.json");
 
 type Options = Partial<Omit<ProbeOptions, "record">>;
 

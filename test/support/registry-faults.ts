@@ -7,7 +7,7 @@ const webUrl = "an https:// address without a user name or fragment (http:// on 
 const socketUrl = "a wss:// address without a user name or fragment (ws:// on this machine only)";
 const path = "a path such as $, $.a.b[0] or $['any key'], 200 characters at most";
 const proof =
-  "what proves an answer good: a path, a condition (an object with path and perhaps equals or is, or with unless alone) or a list of one or more conditions";
+  "what proves an answer good: a path, a condition (an object with path and perhaps equals, includes or is, or with unless alone) or a list of one or more conditions";
 
 const noPath = (path: string, character: number) =>
   `a path (expected .key, [n] or ['any key'] at character ${character} of "${path}", found "${path[character - 1]}")`;
@@ -21,9 +21,9 @@ const rows: [at: string, value: unknown, ...expected: string[]][] = [
   ["probeIntervalMs", undefined, duration],
   ["probeIntervalMs", "5000", duration],
   ["regions", [], "a list of one or more regions"],
-  ["regions.0", "eu", "a region: an object with id and name"],
+  ["regions.0", "eu", "a region: an object with id, name and perhaps hosts"],
   ["regions.1.id", "US East", id],
-  ["regions.1.note", "x", "no such property (known here: id, name)"],
+  ["regions.1.note", "x", "no such property (known here: id, name, hosts)"],
   ["venues", {}, "a list of one or more venues"],
   ["venues.1.category", "casino", "one of exchange, rpc, market-data, oracle, stablecoin, bridge, ramp"],
   [".id", 7, id],

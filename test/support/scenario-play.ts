@@ -13,7 +13,7 @@ import type { Happening, Scenario } from "./scenario.js";
 import { eventsOf, look, makeSight, type Seen } from "./scenario-seen.js";
 import type { Sample } from "../second-opinion/world.js";
 
-const packagedRegistry = loadRegistry(packagedFile("registry.json"));
+const packagedRegistry = loadRegistry(packagedFile("registry/default.json"));
 
 /**
  * Inserts the samples and lets the engine decide throughout their time. Returns what it did, one line each.

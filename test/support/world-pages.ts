@@ -6,7 +6,7 @@ import { ask } from "../../simulator/clients.js";
 import type { ScriptedPost } from "../../simulator/notices/posts.js";
 import { startWorld, type World } from "../../simulator/world.js";
 
-export const registry = await loadRegistry("registry.json");
+export const registry = await loadRegistry("registry/default.json");
 export const begin = new Date("2026-03-01T12:00:00Z");
 export const at = (minute: number) => new Date(+begin + minute * 60_000);
 

@@ -38,7 +38,7 @@ void t.test("all venues", async (t) => {
   const { pool } = await migratedDatabase(t);
   const log = makeLog("test", "error", () => {});
   const world = await startWorld({
-    registry: await loadRegistry("registry-all.json"),
+    registry: await loadRegistry("registry/all.json"),
     timeScale: 5,
     messagesPerMinuteCap: 120,
   });

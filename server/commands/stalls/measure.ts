@@ -40,7 +40,7 @@ export async function run({ values }: Given): Promise<void> {
   const settings = readSettings();
   const log = makeLog("stalls", settings.logLevel);
   await runToEnd(log, async (life) => {
-    const registry = await loadRegistry(settings.registry);
+    const registry = await loadRegistry(settings.registry, settings.probesPerAddress ?? 1);
     const url = databaseUrlOf(settings);
     const pool = await connect(url, {
       applicationName: "stalls",

@@ -184,6 +184,8 @@ export const regionsWords = {
     resolver: "no name could be resolved",
     network: "no way out of the machine, or no venue at all answered",
     sockets: "no free socket, port or memory",
+    paused: "a pause of ours, because the venue limits or blocks our requests",
+    provider: "the third party's node by which the venue is read failed",
     clock: "the clock was wrong by seconds",
     stale: "a kept connection was closed just as it was used again",
     starting: "the socket was not open yet",

@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const folder = fileURLToPath(new URL("../../../../../shared/recordings/", import.meta.url));
 const skip = existsSync(folder) ? false : `there are no recordings in ${folder}`;
 
-const { venues } = await loadRegistry("registry.json");
+const { venues } = await loadRegistry("registry/default.json");
 
 function read<T>(name: string): T {
   return JSON.parse(readFileSync(`${folder}${name}`, "utf8")) as T;

@@ -15,7 +15,7 @@ import { startWorld } from "../../../simulator/world.js";
 
 t.jobs = 4;
 
-const registry = await loadRegistry("registry-all.json");
+const registry = await loadRegistry("registry/all.json");
 
 const patience = { answerWithinMs: 600, askAgainMs: 600_000 };
 const names = streams.map(({ name }) => name);

@@ -120,7 +120,7 @@ void t.test("a stream that stops is found within a minute after its threshold", 
 });
 
 void t.test("every stream of the registry is found as soon, at any phase of its slots", async (t) => {
-  const { venues } = await loadRegistry("registry-all.json");
+  const { venues } = await loadRegistry("registry/all.json");
   for (const { id, rest, socket } of venues)
     for (const { name, counterpart, cadenceMs } of socket?.streams ?? []) {
       const endpoint = rest.find((one) => one.name === counterpart);

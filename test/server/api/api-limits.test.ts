@@ -9,7 +9,7 @@ import { packagedFile, version } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { type Api, serve } from "../../support/api.js";
 
-const registry = await loadRegistry(packagedFile("registry.json"));
+const registry = await loadRegistry(packagedFile("registry/default.json"));
 
 /** For requests that need no database. */
 async function serveWithoutDatabase(t: Test, options: { rateLimit: number; trustProxy?: string[]; host?: string }) {

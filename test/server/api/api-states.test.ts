@@ -14,7 +14,7 @@ import { ago, decide, forget, measured, outage, pastIncident } from "../../suppo
 import { notice, said } from "../../support/stored-notices.js";
 import { trackCoverage } from "../../support/example-coverage.js";
 
-const document = documentOf({ registry: await loadRegistry(packagedFile("registry-all.json")) });
+const document = documentOf({ registry: await loadRegistry(packagedFile("registry/all.json")) });
 const coverage = trackCoverage(document);
 const statuspagePaths = Object.keys(document.paths!).filter((path) => path.startsWith("/statuspage/"));
 
@@ -157,7 +157,7 @@ void t.test("every response fits its schema, in every state", async (t) => {
 
 void t.test("every response fits its schema, with all categories", async (t) => {
   const { pool } = await migratedDatabase(t);
-  const registry = await loadRegistry(packagedFile("registry-all.json"));
+  const registry = await loadRegistry(packagedFile("registry/all.json"));
   await migrate(pool, registry, makeLog("test", "warn"));
   const api = await serve(t, { pool, registry });
   await measured(pool, { from: ago(150), to: ago(0) });
@@ -206,7 +206,7 @@ void t.test("every response fits its schema, with all categories", async (t) => 
 
 void t.test("every response fits its schema, after many events", async (t) => {
   const { pool } = await migratedDatabase(t);
-  const registry = measuredStalls(await loadRegistry(packagedFile("registry-all.json")));
+  const registry = measuredStalls(await loadRegistry(packagedFile("registry/all.json")));
   await migrate(pool, registry, makeLog("test", "warn"));
   await insertManyEvents(pool);
   await announceMaintenance(pool);

@@ -63,7 +63,7 @@ void t.test("just after midnight, windows and incident counts agree", async (t) 
 
 void t.test("the comparison of venues", async (t) => {
   const { pool } = await migratedDatabase(t);
-  const registry = await loadRegistry(packagedFile("registry-all.json"));
+  const registry = await loadRegistry(packagedFile("registry/all.json"));
   const log = makeLog("test", "warn");
   await migrate(pool, registry, log);
   const past = (component: string, startedAt: Date, minutes: number | null, other: Partial<PastIncident> = {}) =>
@@ -72,7 +72,7 @@ void t.test("the comparison of venues", async (t) => {
 
   await t.test("spec: an allowed category without measured venues is 200 with an empty list", async (t) => {
     await forget(pool);
-    const few = await loadRegistry(packagedFile("registry.json"));
+    const few = await loadRegistry(packagedFile("registry/default.json"));
     await migrate(pool, few, log);
     const none = await comparison(await serve(t, { pool, registry: few }), "?category=oracle");
     const uptime = { uptimePct: null, coveragePct: null, uptimePctLow: null, uptimePctHigh: null };

@@ -10,7 +10,7 @@ import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { cliWith } from "../../support/cli-input.js";
 
-const { venues } = await loadRegistry(packagedFile("registry.json"));
+const { venues } = await loadRegistry(packagedFile("registry/default.json"));
 const ids = venues.map(({ id }) => id);
 const places = await placesIn(commands, ids);
 

@@ -212,7 +212,7 @@ void t.test("the doctor counts waiting samples", async (t) => {
 });
 
 void t.test("the doctor reports too few open files with the number needed", async (t) => {
-  const registry = await loadRegistry("registry-all.json");
+  const registry = await loadRegistry("registry/all.json");
   const found = /^256 are allowed, at most \d+ are needed/;
   t.match(filesFound(registry, 256), { grade: "failure", found, advice: /ulimit -n \d+/ });
   t.equal(filesFound(registry, 65_536).grade, "ok");

@@ -11,7 +11,7 @@ import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, measured, unmeasured } from "../../support/fleet.js";
 import { serve } from "../../support/measured-endpoint.js";
 
-const registry = () => loadRegistry(packagedFile("registry.json"));
+const registry = () => loadRegistry(packagedFile("registry/default.json"));
 const all = { venue: null, category: null, registry };
 
 async function asked(t: Test, url: string, wanted: { venue?: string; category?: string } = {}) {

@@ -40,7 +40,7 @@ const killed = UPGRADE_STEP_S ? { runs: Infinity, commits: 2 } : { runs: 1, comm
 const longestWaitMs = UPGRADE_STEP_S ? 1_000 : 5_000;
 const skipEmbedded = !server && "the embedded database runs one transaction at a time";
 const quiet = makeLog("test", "error");
-const registry = await loadRegistry(packagedFile("registry.json"));
+const registry = await loadRegistry(packagedFile("registry/default.json"));
 
 /** Earlier releases were migrated by a superuser. */
 const skipOwner = await superuserMissing();

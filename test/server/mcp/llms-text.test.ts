@@ -10,7 +10,7 @@ import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { serve } from "../../support/api.js";
 import { askRaw } from "../../support/raw-answer.js";
 
-const registry = await loadRegistry(packagedFile("registry.json"));
+const registry = await loadRegistry(packagedFile("registry/default.json"));
 const baseUrl = "https://api.example.org";
 const siteUrl = "https://example.org/about";
 

@@ -14,7 +14,7 @@ import { type Api, documentOf, serve } from "../../support/api.js";
 import { closed } from "../../support/closed-schema.js";
 import { answerOf, describedHeaders, falseExamples, headersOf } from "../../support/openapi-operation.js";
 
-const registry = await loadRegistry(packagedFile("registry.json"));
+const registry = await loadRegistry(packagedFile("registry/default.json"));
 
 /** Tools are tested elsewhere: nothing here needs the database. */
 async function served(t: Test, options: { rateLimit?: number; baseUrl?: string; trustProxy?: string[] } = {}) {

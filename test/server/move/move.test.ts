@@ -21,7 +21,7 @@ import { same } from "../../support/same.js";
 import { addedUp, compressAll, retain } from "../../support/rollup-upkeep.js";
 
 const log = makeLog("test", "warn");
-const registry = await loadRegistry(packagedFile("registry.json"));
+const registry = await loadRegistry(packagedFile("registry/default.json"));
 /** Kept as long as samples, by whole chunks. */
 const weekLevels = ["rest_hour", "stream_hour", "latency_hour", ...addedUp];
 const kills = Number(process.env.MOVE_KILLS ?? 1);

@@ -17,7 +17,7 @@ import type { ScriptedFault } from "../../../simulator/faults.js";
 import type { ScriptedPost } from "../../../simulator/notices/posts.js";
 import { startWorld, type World } from "../../../simulator/world.js";
 
-const registry = await loadRegistry(packagedFile("registry.json"));
+const registry = await loadRegistry(packagedFile("registry/default.json"));
 const minuteMs = 60_000;
 const begin = Math.floor(Date.now() / minuteMs) * minuteMs - 120 * minuteMs;
 /** This many minutes after the world began, two hours ago. */

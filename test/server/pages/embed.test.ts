@@ -261,7 +261,7 @@ void t.test("hostile names and addresses stay text in the card and in oEmbed", (
 void t.test("oEmbed needs no database", async (t) => {
   const pool = openPool("postgres://127.0.0.1:1/none", { applicationName: "test", log: makeLog("test", "error") });
   t.teardown(() => pool.close());
-  const api = await serve(t, { pool, registry: await loadRegistry(packagedFile("registry.json")) });
+  const api = await serve(t, { pool, registry: await loadRegistry(packagedFile("registry/default.json")) });
   t.equal((await api.ask("/oembed?url=https://x.example/venues/okx")).status, 200);
   t.equal((await api.ask("/badges/okx.svg")).status, 503);
 });

@@ -10,7 +10,7 @@ import { emptyDatabase, migratedDatabase } from "../../support/database.js";
 import { slotMs, storeHeard } from "../../support/stream-slots.js";
 import { runCli } from "../../support/run-script.js";
 
-const packaged = packagedFile("registry.json");
+const packaged = packagedFile("registry/default.json");
 const original = readFileSync(packaged, "utf8");
 
 /** Matches every stall object of a registry, and nothing else. */

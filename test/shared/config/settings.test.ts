@@ -9,7 +9,7 @@ void t.test("without any variable, or with an empty one, every setting has its d
   for (const env of [{}, { PORT: "" }])
     t.match(readSettings(env), {
       ...{ databaseUrl: null, databaseReadUrl: null, dataDir: resolve("data") },
-      ...{ region: null, vantage: null, regions: null },
+      ...{ probesPerAddress: null, region: null, vantage: null, regions: null },
       ...{ port: 8080, host: "127.0.0.1", healthHost: "127.0.0.1", embeddedPort: 5433 },
       healthPort: { core: 8081, web: 8082, probe: 8083 },
       ...{ baseUrl: "http://localhost:8080", siteUrl: "http://localhost:8080", rateLimit: 120, trustProxy: [] },
@@ -23,6 +23,7 @@ const parsed: [name: string, text: string, value: object][] = [
   ["DATABASE_READ_URL", "postgresql://u:p@db/venues", { databaseReadUrl: "postgresql://u:p@db/venues" }],
   ["DATA_DIR", "/var/lib/venuewatch", { dataDir: "/var/lib/venuewatch" }],
   ["REGISTRY", "/etc/venues.json", { registry: "/etc/venues.json" }],
+  ["PROBES_PER_ADDRESS", "3", { probesPerAddress: 3 }],
   ["REGION", "eu-central", { region: "eu-central" }],
   ["REGIONS", "eu-central, us-east", { regions: ["eu-central", "us-east"] }],
   ["VANTAGE", "fra1, Main St,Hetzner AS1", { vantage: { name: "fra1", place: "Main St", network: "Hetzner AS1" } }],
@@ -67,13 +68,12 @@ void t.test("each program has a health port, one after the other unless it is se
   t.end();
 });
 
-void t.test("where there is no registry file, the packaged one is used", (t) => {
+void t.test("the registry is the packaged one unless another is set", (t) => {
   const here = process.cwd();
   t.teardown(() => process.chdir(here));
-  process.chdir(t.testdir({}));
-  t.equal(readSettings({}).registry, packagedFile("registry.json"));
   process.chdir(t.testdir({ "registry.json": "{}" }));
-  t.equal(readSettings({}).registry, resolve("registry.json"));
+  t.equal(readSettings({}).registry, packagedFile("registry/default.json"));
+  t.equal(readSettings({ REGISTRY: "registry.json" }).registry, resolve("registry.json"));
   t.end();
 });
 

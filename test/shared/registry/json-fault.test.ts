@@ -4,7 +4,7 @@ import { jsonFaults } from "../../../shared/registry/json-fault.js";
 
 const jsonFault = (text: string) => jsonFaults(text)[0] ?? null;
 
-const registry = readFileSync(new URL("../../../../registry.json", import.meta.url), "utf8");
+const registry = readFileSync(new URL("../../../../registry/venues/binance.json", import.meta.url), "utf8");
 
 const faults: [text: string, line: number, column: number, expected: string, found: string][] = [
   ["", 1, 1, "a value", "the end of the text"],

@@ -4,8 +4,8 @@ import { categories, componentsOf, type Venue } from "../../../shared/registry/r
 import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 
-const fifteen = await loadRegistry(packagedFile("registry.json"));
-const all = await loadRegistry(packagedFile("registry-all.json"));
+const fifteen = await loadRegistry(packagedFile("registry/default.json"));
+const all = await loadRegistry(packagedFile("registry/all.json"));
 
 /** REST requests per minute and region, and the components, of each venue of the board. */
 const board: [id: string, perMinute: number, components: string][] = [
@@ -66,7 +66,7 @@ void t.test("spec: the board is the 15 venues, and no other", (t) => {
   t.end();
 });
 
-void t.test("registry-all.json has the fifteen and eighteen more", (t) => {
+void t.test("registry/all.json has the fifteen and eighteen more", (t) => {
   t.strictSame(all.regions, fifteen.regions);
   t.strictSame(all.venues.slice(0, 15), fifteen.venues);
   const added = all.venues.slice(15);
@@ -179,7 +179,7 @@ void t.test("venues that read a chain are asked for its head, and no others", (t
 });
 
 void t.test("the schema describes in words what it expects everywhere", (t) => {
-  const schema = JSON.parse(readFileSync(packagedFile("registry.schema.json"), "utf8")) as Node;
+  const schema = JSON.parse(readFileSync(packagedFile("registry/schema.json"), "utf8")) as Node;
   t.ok(schema.description);
   for (const [place, node] of nodesOf(schema, "#")) t.ok(node.description ?? node.$ref ?? node.const, place);
   t.end();
