@@ -1,5 +1,6 @@
 /** Cadences that respect the limits of venues, for all probes that share an address. */
 
+import { addressIn } from "./region-hosts.js";
 import type { Limit, Region, Registry, RestEndpoint } from "./registry.js";
 
 /**
@@ -82,13 +83,6 @@ function requestsPerMinute({ venues }: Registry, limit: Limit, region: Region): 
 function isAbout({ origin, endpoints }: Limit, { name, url, alternatives = [] }: RestEndpoint, region: Region): boolean {
   if (endpoints && !endpoints.includes(name)) return false;
   return [url, ...alternatives].some((address) => new URL(addressIn(region, address)).origin === origin);
-}
-
-/** The address at which a region's probes measure, by the region's own hosts. */
-export function addressIn({ hosts = {} }: Region, address: string): string {
-  const { host } = new URL(address);
-  const other = Object.hasOwn(hosts, host) ? hosts[host]! : null;
-  return other === null ? address : address.replace(`//${host}`, `//${other}`);
 }
 
 function rounded(number: number): number {
