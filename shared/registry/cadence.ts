@@ -44,6 +44,16 @@ export function limitUses({ venues, regions }: Registry, probes: number): LimitU
   );
 }
 
+/** Each origin that the endpoints ask, and how often a minute one probe does, in the region that asks it most. */
+export function askedOrigins({ venues, regions }: Registry): { origin: string; perMinute: number }[] {
+  const addresses = venues.flatMap(({ rest }) => rest.flatMap(({ url, alternatives = [] }) => [url, ...alternatives]));
+  const all = regions.flatMap((region) => addresses.map((address) => new URL(addressIn(region, address)).origin));
+  return [...new Set(all)].map((origin) => {
+    const perMinute = Math.max(...regions.map((region) => requestsPerMinute(venues, "", { origin }, region)));
+    return { origin, perMinute };
+  });
+}
+
 /**
  * Lengthens the cadences of endpoints whose origin would be asked more often than its limit allows, all of an origin by
  * the same factor.
@@ -96,7 +106,10 @@ export function shownRate(perMinute: number): string {
   return new Intl.NumberFormat("en", { maximumSignificantDigits: 3, useGrouping: false }).format(perMinute);
 }
 
-function requestsPerMinute(venues: Venue[], of: string, limit: Limit, region: Region): number {
+/** What a limit counts. */
+type Counted = Pick<Limit, "origin" | "endpoints">;
+
+function requestsPerMinute(venues: Venue[], of: string, limit: Counted, region: Region): number {
   return venues
     .flatMap(({ id, rest }) => rest.map((one) => (counted(id, one, of, limit, region) * 60_000) / one.cadenceMs))
     .reduce((sum, requests) => sum + requests, 0);
@@ -106,7 +119,7 @@ function requestsPerMinute(venues: Venue[], of: string, limit: Limit, region: Re
  * How many requests of a slot a limit counts. An alternative is asked as often as the first address whenever that
  * fails. Names of endpoints are those of the venue whose entry has the limit.
  */
-function counted(venue: string, endpoint: RestEndpoint, of: string, limit: Limit, region: Region): number {
+function counted(venue: string, endpoint: RestEndpoint, of: string, limit: Counted, region: Region): number {
   const { name, url, alternatives = [] } = endpoint;
   if (limit.endpoints && !(venue === of && limit.endpoints.includes(name))) return 0;
   const { origin } = new URL(limit.origin);
