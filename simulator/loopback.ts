@@ -23,11 +23,11 @@ function loopbackVenue(venue: Venue, port: number, timeScale: number): Venue {
     ...venue,
     rest: venue.rest.map((endpoint) => ({
       ...endpoint,
-      url: loopbackUrl(endpoint.url, port),
+      ...loopbackAddresses(endpoint, port),
     })),
     socket: socket && {
       ...socket,
-      url: loopbackUrl(socket.url, port),
+      ...loopbackAddresses(socket, port),
       keepAlive: {
         ...socket.keepAlive,
         send: scaledSend(socket.keepAlive.send, timeScale),
@@ -39,6 +39,14 @@ function loopbackVenue(venue: Venue, port: number, timeScale: number): Venue {
         stream.url ? { ...stream, url: loopbackUrl(stream.url, port) } : stream,
       ),
     },
+  };
+}
+
+/** The venue's own listener plays the nodes of third parties, too. */
+function loopbackAddresses({ url, alternatives }: { url: string; alternatives?: string[] }, port: number) {
+  return {
+    url: loopbackUrl(url, port),
+    ...(alternatives && { alternatives: alternatives.map((other) => loopbackUrl(other, port)) }),
   };
 }
 

@@ -70,10 +70,11 @@ function readBody(request: IncomingMessage, then: (body: string) => void): void 
 }
 
 /** Several JSON-RPC endpoints share one address, so the request's body identifies the endpoint. */
-function isFor({ method, url, body: expected }: RestEndpoint, request: IncomingMessage, body: string): boolean {
+function isFor(endpoint: RestEndpoint, request: IncomingMessage, body: string): boolean {
+  const { method, url, alternatives = [], body: expected } = endpoint;
   return (
     method === request.method &&
-    worldPath(url) === request.url &&
+    [url, ...alternatives].some((address) => worldPath(address) === request.url) &&
     (expected === undefined || JSON.stringify(expected) === body)
   );
 }

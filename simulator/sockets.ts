@@ -71,7 +71,8 @@ export function serveSockets(stage: Stage): Sockets {
   }
 
   function isSocketPath(path: string | undefined): boolean {
-    const urls = venue.socket ? [venue.socket.url, ...venue.socket.streams.map(({ url }) => url)] : [];
+    const { url, alternatives = [], streams } = venue.socket ?? { streams: [] };
+    const urls = [url, ...alternatives, ...streams.map((stream) => stream.url)];
     return urls.some((url) => url !== undefined && worldPath(url) === path);
   }
 }

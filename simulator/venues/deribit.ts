@@ -9,12 +9,12 @@ const instrument_name = "BTC-PERPETUAL";
 export const deribit: VenuePlayer = {
   errorInside: {
     jsonrpc: "2.0",
-    error: { code: 11051, message: "system_maintenance" },
+    error: { code: 11094, message: "internal_server_error" },
     testnet: false,
   },
   rest: {
     time: (tick) => answer(tick, tick.ms),
-    test: (tick) => answer(tick, { version: "1.2.26" }),
+    status: (tick) => answer(tick, { locked: "false", locked_indices: [] }),
     ticker: (tick) => answer(tick, ticker(tick)),
     book: (tick) =>
       answer(tick, {

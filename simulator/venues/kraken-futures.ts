@@ -10,7 +10,7 @@ export const krakenFutures: VenuePlayer = {
   rest: {
     ticker: ({ ms, last, bid, ask }) =>
       answer(ms, {
-        ticker: { symbol: product_id, last, bid, ask, markPrice: last },
+        ticker: { symbol: product_id, last, bid, ask, markPrice: last, suspended: false, postOnly: false },
       }),
     status: ({ ms }) =>
       answer(ms, {

@@ -82,7 +82,7 @@ interface Request {
 const channels: Record<string, { stream: string; data: FrameMaker }> = {
   ticker: {
     stream: "ticker",
-    data: ({ last, bid, ask, size }) => ({
+    data: ({ ms, last, bid, ask, size }) => ({
       symbol,
       bid,
       bid_qty: size,
@@ -95,6 +95,7 @@ const channels: Record<string, { stream: string; data: FrameMaker }> = {
       high: last + 500,
       change: 12.5,
       change_pct: 0.02,
+      timestamp: iso(ms),
     }),
   },
   trade: {

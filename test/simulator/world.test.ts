@@ -15,7 +15,8 @@ void t.test("the world's registry is valid, and leads only to the world", async 
     const world = await startWorld({ registry: everything, timeScale });
     t.teardown(() => world.close());
     parseRegistry(world.registry, `×${timeScale}`);
-    const urls = JSON.stringify(world.registry.venues).match(/(https?|wss?):[^"]*/g)!;
+    const asked = world.registry.venues.map((venue) => ({ ...venue, sources: undefined, limits: undefined }));
+    const urls = JSON.stringify(asked).match(/(https?|wss?):[^"]*/g)!;
     const elsewhere = urls.filter((url) => !/^(http|ws):..127\.0\.0\.1:/.test(url));
     t.same(elsewhere, []);
   }
@@ -28,6 +29,19 @@ void t.test("requests are counted by region, which the User-Agent names", async 
   for (const region of ["us-east", "us-east", "eu-central", undefined]) await ask(endpoint!, region);
   const count = (region?: string | null) => world.requests({ venue: "okx", component: "rest:time", region });
   t.same([count("us-east"), count("eu-central"), count(null), count()], [2, 1, 1, 4]);
+});
+
+void t.test("the node of a third party answers at each of its addresses", async (t) => {
+  const world = await startWorld({ registry: everything });
+  t.teardown(() => world.close());
+  const { rest, socket } = venueOf(world.registry, "usdt");
+  const endpoint = rest.find(({ name }) => name === "supply")!;
+  for (const url of [endpoint.url, ...endpoint.alternatives!])
+    t.match(await ask({ ...endpoint, url }), { status: 200, body: /"result":"0x/ }, url);
+  for (const url of [socket!.url, ...socket!.alternatives!]) {
+    const client = await connect(url);
+    client.ws.terminate();
+  }
 });
 
 void t.test("an address outside the registry is not found", async (t) => {

@@ -15,14 +15,15 @@ try:
 except ImportError:
     ccxt = None
 
-REGISTRY = pathlib.Path(__file__).parents[3] / "registry.json"
+REGISTRY = pathlib.Path(__file__).parents[3] / "registry"
 
 OTHER_SERVERS = {"okx"}
 """ccxt asks www.okx.com, the registry openapi.okx.com: two names of one API."""
 
 
 def venues() -> dict[str, Any]:
-    return {venue["id"]: venue for venue in json.loads(REGISTRY.read_text())["venues"]}
+    listed = json.loads((REGISTRY / "default.json").read_text())["venues"]
+    return {one: json.loads((REGISTRY / "venues" / f"{one}.json").read_text()) for one in listed}
 
 
 class TestCcxtIds(unittest.TestCase):

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import t from "tap";
-import { categories, componentsOf, type Venue } from "../../../shared/registry/registry.js";
+import { categories, componentsOf, type RestEndpoint, type Venue } from "../../../shared/registry/registry.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 
@@ -11,7 +11,7 @@ const all = await loadRegistry(packagedFile("registry/all.json"));
 const board: [id: string, perMinute: number, components: string][] = [
   ["binance", 46, "rest:ping rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
   ["coinbase", 34, "rest:time rest:ticker rest:book rest:trades ws:conn ws:heartbeat ws:ticker ws:trades ws:book"],
-  ["kraken", 37, "rest:time rest:status rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
+  ["kraken", 13, "rest:time rest:status rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
   ["okx", 34, "rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
   ["bybit", 34, "rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
   ["kucoin", 40, "rest:time rest:status rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
@@ -20,7 +20,7 @@ const board: [id: string, perMinute: number, components: string][] = [
   ["bitfinex", 28, "rest:status rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
   ["bitstamp", 21, "rest:ticker rest:fx rest:trades rest:book ws:conn ws:trades ws:book ws:diff"],
   ["gemini", 28, "rest:ticker rest:stats rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
-  ["deribit", 40, "rest:time rest:test rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
+  ["deribit", 40, "rest:time rest:status rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
   [
     "binance-futures",
     46,
@@ -40,18 +40,18 @@ const others: [id: string, category: string, perMinute: number][] = [
   ["drpc", "rpc", 7],
   ["solana", "rpc", 28],
   ["coingecko", "market-data", 1.5],
-  ["coinpaprika", "market-data", 0.4],
+  ["coinpaprika", "market-data", 0.2],
   ["defillama", "market-data", 2.2],
   ["chainlink", "oracle", 7],
   ["redstone", "oracle", 6],
   ["dia", "oracle", 3],
-  ["usdc", "stablecoin", 11],
+  ["usdc", "stablecoin", 10.1],
   ["usdt", "stablecoin", 6.2],
   ["dai", "stablecoin", 7],
   ["across", "bridge", 6],
   ["wormhole", "bridge", 8],
   ["cctp", "bridge", 4],
-  ["moonpay", "ramp", 1.2],
+  ["moonpay", "ramp", 1],
   ["transak", "ramp", 0.7],
   ["rampnetwork", "ramp", 0.7],
 ];
@@ -86,6 +86,45 @@ void t.test("each venue has its components, and stays within its request budget"
   t.end();
 });
 
+void t.test("each venue has sources and the day of its last check", (t) => {
+  const today = new Date().toISOString().slice(0, 10);
+  for (const { id, sources, checkedAt, until } of all.venues) {
+    t.ok(sources && sources.length > 0, id);
+    t.equal(new Set(sources).size, sources?.length, `${id}: each source once`);
+    t.ok(checkedAt && checkedAt >= "2026-11-28" && checkedAt <= today, `${id}: ${checkedAt}`);
+    t.ok(until === undefined || until.date > checkedAt!, `${id} had not ended when it was checked`);
+  }
+  t.end();
+});
+
+void t.test("each limit is about an origin that its venue asks", (t) => {
+  for (const venue of all.venues)
+    for (const { origin, endpoints } of venue.limits ?? []) {
+      const asked = venue.rest.filter(({ name }) => !endpoints || endpoints.includes(name)).flatMap(originsOf);
+      t.ok(asked.includes(origin), `${venue.id}: ${origin}`);
+    }
+  t.end();
+});
+
+void t.test("three probes on one address use at most half of each limit, and one keeps its cadences", async (t) => {
+  const catalogue = (id: string) => JSON.parse(readFileSync(packagedFile(`registry/venues/${id}.json`), "utf8")) as Venue;
+  for (const list of ["registry/default.json", "registry/all.json"]) {
+    const three = await loadRegistry(packagedFile(list), 3);
+    const endpoints = three.venues.flatMap((venue) => venue.rest.map((one) => ({ venue, ...one })));
+    for (const venue of three.venues)
+      for (const { origin, endpoints: names, requests, periodMs } of venue.limits ?? []) {
+        const counted = endpoints.filter(
+          (one) => originsOf(one).includes(origin) && (!names || (one.venue === venue && names.includes(one.name))),
+        );
+        const perPeriod = counted.reduce((sum, { cadenceMs }) => sum + (3 * periodMs) / cadenceMs, 0);
+        t.ok(perPeriod <= requests / 2 + 1e-9, `${venue.id}: ${perPeriod} of ${requests} at ${origin}`);
+      }
+    const one = await loadRegistry(packagedFile(list), 1);
+    for (const { id, rest } of one.venues) t.strictSame(cadencesOf(rest), cadencesOf(catalogue(id).rest), id);
+  }
+  t.end();
+});
+
 void t.test("every component id is one that the API may show", (t) => {
   for (const venue of all.venues)
     for (const { id, kind, label, target } of componentsOf(venue)) {
@@ -110,7 +149,7 @@ void t.test("a component states what is measured, where and how often", (t) => {
   });
   const book = "wss://fstream.binance.com/public/stream";
   t.equal(byId.get("ws:book")?.target, book, "a stream on its own socket");
-  t.equal(idsOf(componentsOf(venueOf("moonpay"))), "rest:countries rest:currencies", "a venue without a socket");
+  t.equal(idsOf(componentsOf(venueOf("transak"))), "rest:fiat rest:countries", "a venue without a socket");
   t.end();
 });
 
@@ -214,6 +253,14 @@ function venueOf(id: string): Venue {
   const venue = all.venues.find((one) => one.id === id);
   if (venue === undefined) throw new Error(`no venue ${id} in the registry`);
   return venue;
+}
+
+function originsOf({ url, alternatives = [] }: RestEndpoint): string[] {
+  return [url, ...alternatives].map((address) => new URL(address).origin);
+}
+
+function cadencesOf(rest: RestEndpoint[]) {
+  return rest.map(({ name, cadenceMs }) => [name, cadenceMs]);
 }
 
 function requestsPerMinute({ rest }: Venue): number {
