@@ -40,9 +40,7 @@ export function expand(value: unknown): Expanded {
   if (named.every((one) => one === null)) return asWritten;
   const known = catalogueIds();
   const isKnown = (name: Named | null) => name !== null && known.includes(name.id);
-  const venues = named.map((name, index) =>
-    isKnown(name) ? patched(catalogueFile(`venues/${name!.id}`), name!.override) : listed[index],
-  );
+  const venues = named.map((name, index) => (isKnown(name) ? entryOf(name!) : listed[index]));
   const problems = named.flatMap((name, index): RegistryProblem[] => {
     if (name === null || isKnown(name)) return [];
     const near = nearestWord(name.id, known);
@@ -76,6 +74,56 @@ function namedIn(listed: unknown): Named | null {
   if (!isObject(listed) || Object.keys(listed).some((key) => key !== "id" && key !== "override")) return null;
   const { id, override } = listed;
   return typeof id === "string" && isObject(override) ? { id, override } : null;
+}
+
+function entryOf({ id, override }: Named): unknown {
+  const entry = catalogueFile(`venues/${id}`);
+  const result = patched(entry, override);
+  const left = componentNames(result);
+  const removed = componentNames(entry).filter((name) => !left.includes(name));
+  return removed.length === 0 || !isObject(result) ? result : withoutTraces(result, removed);
+}
+
+/** `rest:ticker`, `ws:trades`; of an entry whose shape may be invalid. */
+function componentNames(entry: unknown): string[] {
+  const { rest, socket } = isObject(entry) ? entry : {};
+  const streams = isObject(socket) ? socket["streams"] : [];
+  const named = (kind: string, parts: unknown) => (isListOfParts(parts) ? parts.map(({ name }) => kind + name) : []);
+  return [...named("rest:", rest), ...named("ws:", streams)];
+}
+
+/**
+ * Takes components that an override removed out of what the entry says of them: limits, an end, counterparts. Otherwise
+ * a limit that a release adds to the catalogue could make an operator's registry invalid.
+ */
+function withoutTraces(entry: Record<string, unknown>, removed: string[]): unknown {
+  const { limits, until, socket } = entry;
+  const endpoints = removed.filter((id) => id.startsWith("rest:")).map((id) => id.slice("rest:".length));
+  const limitsLeft = Array.isArray(limits)
+    ? limits.map((limit: unknown) => without(limit, "endpoints", endpoints)).filter((limit) => limit !== undefined)
+    : limits;
+  const fields = {
+    ...entry,
+    limits: Array.isArray(limitsLeft) && limitsLeft.length === 0 ? undefined : limitsLeft,
+    until: without(until, "components", removed),
+    socket:
+      isObject(socket) && isListOfParts(socket["streams"])
+        ? { ...socket, streams: socket["streams"].map((stream) => withoutCounterpart(stream, endpoints)) }
+        : socket,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** An object without these names in its list; undefined if none is left. */
+function without(owner: unknown, key: string, names: string[]): unknown {
+  if (!isObject(owner) || !Array.isArray(owner[key])) return owner;
+  const left = owner[key].filter((name: string) => !names.includes(name));
+  return left.length === 0 ? undefined : { ...owner, [key]: left };
+}
+
+function withoutCounterpart(stream: Part & { counterpart?: unknown }, endpoints: string[]): unknown {
+  const { counterpart, ...rest } = stream;
+  return endpoints.includes(counterpart as string) ? rest : stream;
 }
 
 function catalogueFile(name: string): unknown {

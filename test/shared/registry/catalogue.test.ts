@@ -54,8 +54,8 @@ void t.test("an id stands for its entry", (t) => {
 });
 
 void t.test("a registry of whole entries is returned as it is", (t) => {
-  const value = { probeIntervalMs: 5000, regions, venues: [simplestVenue("mine"), okx] };
-  t.equal(parseRegistry(value, "mine"), value, "without chains of the catalogue");
+  const value = { probeIntervalMs: 5000, regions, venues: [simplestVenue("mine"), simplestVenue("okx")] };
+  t.equal(parseRegistry(value, "mine"), value, "without chains of the catalogue, even with an id that is there");
   t.end();
 });
 
@@ -106,9 +106,34 @@ void t.test("an override", async (t) => {
     t.end();
   });
 
+  await t.test("takes what it removes out of limits, ends and counterparts", (t) => {
+    const limit = { origin: "https://openapi.okx.com", requests: 10, periodMs: 1000, per: "address", source: "here" };
+    const removing = changed({
+      rest: { trades: null, book: null },
+      limits: [
+        { ...limit, endpoints: ["trades", "ticker"] },
+        { ...limit, endpoints: ["book"] },
+      ],
+      until: { date: "2027-03-01", what: "It ends", source: "here", components: ["rest:book", "ws:trades"] },
+    });
+    t.strictSame(removing.limits, [{ ...limit, endpoints: ["ticker"] }]);
+    t.strictSame(removing.until!.components, ["ws:trades"]);
+    t.ok(okx.socket!.streams.some(({ counterpart }) => counterpart === "trades"));
+    t.notOk(removing.socket!.streams.some((stream) => "counterpart" in stream));
+    const alone = changed({ rest: { book: null }, limits: [{ ...limit, endpoints: ["book"] }] });
+    t.notOk("limits" in alone, "a limit of nothing would be one of everything");
+    t.strictSame(
+      problemsOf({ id: "okx", override: { rest: { book: null }, limits: [null, { ...limit, endpoints: "book" }] } })
+        .length,
+      2,
+      "what is no limit is reported",
+    );
+    t.end();
+  });
+
   await t.test("adds a part, after the others", (t) => {
     const { name, ...endpoint } = simplestEndpoint("extra");
-    t.strictSame(changed({ rest: { [name]: endpoint } }).rest.at(-1), simplestEndpoint("extra"));
+    t.match(changed({ rest: { [name]: endpoint } }).rest.at(-1), simplestEndpoint("extra"));
     t.strictSame(problemsOf({ id: "okx", override: { rest: { extra: { ...endpoint, url: undefined } } } }).length, 1);
     t.end();
   });
@@ -117,9 +142,9 @@ void t.test("an override", async (t) => {
     const proof = { path: "$.other" };
     const twice = { rest: { time: { proof: [proof, { unless: "$.error" }] } } };
     t.strictSame(changed(twice).rest[0]!.proof, twice.rest.time.proof);
-    t.strictSame(venuesOf({ id: "bybit", override: { rest: [simplestEndpoint("only")], socket: null } })[0]!.rest, [
-      simplestEndpoint("only"),
-    ]);
+    const only = venuesOf({ id: "bybit", override: { rest: [simplestEndpoint("only")], socket: null } })[0]!.rest;
+    t.match(only, [simplestEndpoint("only")]);
+    t.equal(only.length, 1);
     // an object in the place of a list of conditions
     const withList = catalogueIds()
       .map((id) => catalogueEntry(id) as Venue)
