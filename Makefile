@@ -2,7 +2,7 @@
 # `make start PORT=9000` sets one.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo start secrets registry-check watch test test-ci test-long test-node-lines test-servers proofs simulate simulate-long mutants bench figures screenshots clients build product lint rules format-check format clean
+.PHONY: help demo start secrets watch test test-ci test-long test-node-lines test-servers proofs registry-check simulate simulate-long mutants bench figures screenshots clients build product lint rules format-check format clean
 
 BIN := node_modules/.bin
 VENUEWATCH := node --enable-source-maps dist/server/cli.js
@@ -80,6 +80,10 @@ test-servers: build ## run all tests on each server of TEST_SERVERS="postgres://
 	done; \
 	[ $$upgraded = 1 ] || { echo "expected a server with two tested versions of TimescaleDB, got none: the upgrade is not tested" >&2; exit 1; }; \
 	exit $$failed
+
+# needs python3 with pip, and the package index
+registry-check: build ## compare the hosts of the catalogue with those in the newest ccxt, and its dates with today
+	@node --enable-source-maps dist/test/registry-check.js
 
 # SEED=7 STEPS=40 plays one history; SCRIPT=file plays the faults of a file on it; LOG=file keeps its log. SECONDS=600
 # plays seed after seed, and shrinks the histories that fail.

@@ -62,6 +62,15 @@ export interface Venue {
   blockedIn?: Block;
   /** How long an edge in front of the venue may repeat an answer. A shorter outage behind it is invisible. */
   edgeCacheMs?: number;
+  /** The same venue in ccxt, whose hosts are compared with these every night (test/registry-check.ts). */
+  ccxt?: CcxtExchange;
+}
+
+export interface CcxtExchange {
+  /** Of an exchange of ccxt's newest version. */
+  id: string;
+  /** Hosts that ccxt does not have, and why the entry is right. */
+  differs?: { host: string; why: string }[];
 }
 
 /** What ends on a day. Its components are unknown from then on, and never down. */

@@ -1,4 +1,6 @@
-"""Prints the hosts of every exchange in a wheel of ccxt, as JSON: {"version", "hosts": {id: [host]}}.
+"""Prints the hosts of exchanges in a wheel of ccxt, as JSON: {"version", "hosts": {id: [host]}}.
+
+Usage: ccxt_hosts.py WHEEL ID… An exchange that ccxt does not have has no hosts.
 
 Reads the sources without importing them, so that none of ccxt's dependencies is needed: the literals of `urls.api` and
 `hostname` in `describe`, of the exchange for REST, of its `pro` class for sockets, and of the classes that it extends.
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import json
+import pathlib
 import re
 import sys
 import urllib.parse
@@ -17,16 +20,15 @@ from typing import Iterator
 DEFAULT_PORTS = {"https": 443, "wss": 443, "http": 80, "ws": 80}
 
 
-def main(path: str) -> None:
+def main(path: str, exchanges: list[str]) -> None:
     with zipfile.ZipFile(path) as wheel:
         sources = {
             match.groups(): wheel.read(name).decode()
             for name in wheel.namelist()
             if (match := re.fullmatch(r"ccxt/(pro/)?(\w+)\.py", name))
         }
-    ids = sorted(name for folder, name in sources if folder is None and name != "__init__")
-    hosts = {one: sorted(set(hosts_of(one, sources))) for one in ids}
-    version = re.search(r"ccxt-([\w.]+?)-", path)
+    hosts = {one: sorted(set(hosts_of(one, sources))) for one in exchanges}
+    version = re.match(r"ccxt-([\w.]+)-", pathlib.Path(path).name)
     print(json.dumps({"version": version[1] if version else None, "hosts": hosts}))
 
 
@@ -70,4 +72,4 @@ def values_of(key: str, tree: ast.AST) -> Iterator[ast.AST]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], sys.argv[2:])

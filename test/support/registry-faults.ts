@@ -19,7 +19,7 @@ const anyOfItem =
 /** The fields of a venue, in the order of the schema. */
 export const knownOfVenue = [
   ...["id", "formerIds", "name", "category", "symbol", "quote", "chain", "rest", "socket", "official", "limited"],
-  ...["sources", "checkedAt", "until", "limits", "blockedIn", "edgeCacheMs"],
+  ...["sources", "checkedAt", "until", "limits", "blockedIn", "edgeCacheMs", "ccxt"],
 ].join(", ");
 
 const noPath = (path: string, character: number) =>
@@ -142,6 +142,16 @@ const rows: [at: string, value: unknown, ...expected: string[]][] = [
   [".blockedIn.countries.0", "usa", "a country code of two letters, such as US"],
   [".blockedIn.source", undefined, source],
   [".edgeCacheMs", 2.5, duration],
+  [".ccxt", "okx", "the same venue in ccxt: an object with id and perhaps differs"],
+  [
+    ".ccxt",
+    { id: "Okx" },
+    '.ccxt.id: expected the id of an exchange of ccxt, of small letters and digits, found "Okx"',
+  ],
+  [".ccxt.differs", [], "a list of one or more hosts that ccxt does not have, objects with host and why"],
+  [".ccxt.differs.0", "ws.example.com", "a host that ccxt does not have: an object with host and why"],
+  [".ccxt.differs.0.host", "https://ws.example.com", "a host name, perhaps with a port"],
+  [".ccxt.differs.0.why", undefined, source],
   [".limited", "slow down", anyOf],
   [".limited", [], anyOf],
   [".limited", [[]], `.limited[0]: expected ${anyOfItem}, found []`],

@@ -66,6 +66,7 @@ function good() {
     ...{ limited: { path: "$", includes: "too many requests" }, sources: ["https://docs.example.com/changelog"] },
     ...{ checkedAt: "2026-11-28", blockedIn: { countries: ["US"], source }, edgeCacheMs: 2000 },
     until: { date: "2027-03-01", what: "The API ends", source, components: ["rest:block", "ws:conn"] },
+    ccxt: { id: "okx", differs: [{ host: "ws.example.com", why: source }] },
     limits: [
       { origin: "http://127.0.0.1:8080", requests: 60, periodMs: 1000, per: "address", endpoints: ["block"], source },
     ],
