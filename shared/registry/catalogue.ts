@@ -23,7 +23,7 @@ export interface Expanded {
   /** The registry with whole entries; what cannot be expanded stays as it is. */
   value: unknown;
   problems: RegistryProblem[];
-  /** Where the operator's file has, or could have, what is at a place of `value`: within an override, if there is one. */
+  /** Where the operator's file has, or could have, what is at a place of `value`: in an override, if there is one. */
   placeInFile: (place: PlaceInRegistry) => PlaceInRegistry;
 }
 

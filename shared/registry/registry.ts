@@ -57,7 +57,7 @@ export interface Venue {
   sources?: string[];
   /** The day on which the entry was last compared with its sources. */
   checkedAt?: string;
-  until?: Ending;
+  until?: VenueEnding;
   limits?: Limit[];
   blockedIn?: Block;
   /** How long an edge in front of the venue may repeat an answer. A shorter outage behind it is invisible. */
@@ -74,7 +74,7 @@ export interface CcxtExchange {
 }
 
 /** What ends on a day. Its components are unknown from then on, and never down. */
-export interface Ending {
+export interface VenueEnding {
   /** The first day without it, UTC. */
   date: string;
   /** A sentence for readers. */
