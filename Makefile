@@ -2,7 +2,7 @@
 # `make start PORT=9000` sets one.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo start secrets watch test test-ci test-long test-node-lines test-servers proofs simulate simulate-long mutants bench figures screenshots clients build product lint rules format-check format clean
+.PHONY: help demo start secrets watch test test-ci test-long test-node-lines test-servers proofs registry-check simulate simulate-long mutants bench figures screenshots clients build product lint rules format-check format clean
 
 BIN := node_modules/.bin
 VENUEWATCH := node --enable-source-maps dist/server/cli.js
@@ -15,7 +15,7 @@ help: ## list the targets
 demo: product ## run everything on this machine against simulated venues, with ninety days of history
 	$(VENUEWATCH) demo
 
-start: product ## run everything against the real venues of registry.json
+start: product ## run everything against the real venues
 	$(VENUEWATCH) up
 
 # Creates only missing files. The directory is closed to other users, but the files are readable: they are mounted into
@@ -28,7 +28,7 @@ secrets: ## create the passwords and the key for compose.yaml that are missing
 	  [ -s secrets/$$name ] || openssl rand -hex 32 >secrets/$$name; done
 	@[ -s secrets/channel_key ] || openssl rand -base64 32 >secrets/channel_key
 	@chmod 444 secrets/*
-	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus clients packages server sql simulator docs *.json *.md LICENSE NOTICE
+	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus clients packages shared server probe receiving sql simulator registry docs *.json *.md LICENSE NOTICE
 	@echo "secrets/ has all secrets for compose.yaml; keep a copy of channel_key: without it you must add all channels again"
 
 test: build ## compile, and run the tests of five minutes
@@ -80,6 +80,10 @@ test-servers: build ## run all tests on each server of TEST_SERVERS="postgres://
 	done; \
 	[ $$upgraded = 1 ] || { echo "expected a server with two tested versions of TimescaleDB, got none: the upgrade is not tested" >&2; exit 1; }; \
 	exit $$failed
+
+# needs python3 with pip, and the package index
+registry-check: build ## compare the hosts of the catalogue with those in the newest ccxt, and its dates with today
+	@node --enable-source-maps dist/test/registry-check.js
 
 # SEED=7 STEPS=40 plays one history; SCRIPT=file plays the faults of a file on it; LOG=file keeps its log. SECONDS=600
 # plays seed after seed, and shrinks the histories that fail.

@@ -77,6 +77,10 @@ export const commands: Commands = {
     summary: "show deliveries of alerts, and send them again",
     load: () => import("../commands/delivery.js"),
   },
+  registry: {
+    summary: "check the age and limits of the registry's entries",
+    load: () => import("../commands/registry.js"),
+  },
   stalls: {
     summary: "propose stall thresholds from measured silences",
     load: () => import("../commands/stalls.js"),

@@ -3,24 +3,25 @@ import { runToEnd } from "../process/lifecycle.js";
 import { type Log, makeLog } from "../../shared/log/log.js";
 import { version } from "../../shared/config/package.js";
 import { type Registry } from "../../shared/registry/registry.js";
+import { ageAdvice, ageSentences, agesOf } from "../../shared/registry/entry-age.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { measuredIn } from "../../shared/registry/region-hosts.js";
 import { readSettings, type Settings } from "../../shared/config/settings.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { databaseFound } from "./doctor/database.js";
-import { type Finding, failure, ok } from "./doctor/finding.js";
+import { type Finding, failure, ok, warning } from "./doctor/finding.js";
 import { dataDirFound, filesFound, portsFound } from "./doctor/machine.js";
 import { nodeFound } from "./doctor/node.js";
 import { replicaFound } from "./doctor/replica.js";
 import { resolverFound, venuesReached } from "./doctor/venues.js";
 import { print } from "./print.js";
 
-export const help = `Checks the installation: the version of Node, settings and registry, open files, data directory
-and spool, ports, the database with its schema, rights and web's replica, its probes and engine, the resolver, and
-every venue: it measures each endpoint and opens each socket once, with the code of the probe, and compares this
-machine's clock with the dates of the answers. It prints what it found and what to do, within half a minute, and writes
-nothing. Run it on the machine of the program to check, with the same settings. The exit code is 2 when a check failed;
-warnings do not count.`;
+export const help = `Checks the installation: the version of Node, settings and registry with the age of its entries, open files, data
+directory and spool, ports, the database with its schema, rights and web's replica, its probes and engine, components
+that were never good, the resolver, and every venue: it measures each endpoint and opens each socket once, with the code
+of the probe, and compares this machine's clock with the dates of the answers. It prints what it found and what to do,
+within half a minute, and writes nothing. Run it on the machine of the program to check, with the same settings. The
+exit code is 2 when a check failed; warnings do not count.`;
 
 export const options = {
   json: { type: "boolean", help: "print JSON" },
@@ -56,13 +57,21 @@ async function examine(log: Log): Promise<Finding[]> {
     node,
     ok("settings", "valid"),
     registry.finding,
-    ...(registry.value ? [filesFound(registry.value)] : []),
+    ...(registry.value ? [entriesFound(registry.value, new Date()), filesFound(registry.value)] : []),
     ...dataDir,
     ports,
     ...database,
     ...(replica ? [replica] : []),
     ...(venues ?? []),
   ];
+}
+
+/** The addresses of venues change, and so do their answers. */
+export function entriesFound(registry: Registry, now: Date): Finding {
+  const sentences = ageSentences(agesOf(registry, now));
+  return sentences.length === 0
+    ? ok("entries", "none of the registry is old, and nothing ends soon")
+    : warning("entries", sentences.join("; "), ageAdvice);
 }
 
 async function reach(registry: Registry, { region, siteUrl }: Settings): Promise<Finding[]> {

@@ -16,14 +16,16 @@ them, last started first, within ten seconds.`;
 export async function run(): Promise<void> {
   const settings = readSettings();
   const regions = await regionsOf(settings);
+  // they all run on this machine
+  const probes = settings.probesPerAddress ?? regions.length;
+  // refuses what cannot be measured within the limits of venues before anything starts
+  await loadRegistry(settings.registry, probes);
   await requirePorts(portsOfAll(settings, regions));
   const log = makeLog("up", settings.logLevel);
   await runUntilStopped(log, async (life) => {
     const supervisor = makeSupervisor({ log });
     life.onClose("programs", supervisor.close);
-    // they all run on this machine
-    const PROBES_PER_ADDRESS = String(settings.probesPerAddress ?? regions.length);
-    const { embedded, changes } = await startDatabase(supervisor, settings, { PROBES_PER_ADDRESS });
+    const { embedded, changes } = await startDatabase(supervisor, settings, { PROBES_PER_ADDRESS: String(probes) });
     await migrateDatabase(supervisor, changes);
     const services = await startServices(supervisor, settings, regions, changes);
     const psql = embedded && analystCommand(embedded, settings.dataDir);

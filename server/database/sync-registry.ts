@@ -78,8 +78,8 @@ function endOf({ until }: Venue, component: string) {
 }
 
 /**
- * Changes with whatever decides whether a component is good: where it is, what is asked, and what proves the answer. Not
- * with its cadence, its words for limits, or other hosts for the same answer.
+ * Changes with whatever decides whether a component is good: where it is, what is asked, and what proves the answer.
+ * Not with its cadence, its words for limits, or other hosts for the same answer.
  */
 function fingerprintOf({ rest, socket }: Venue, component: string): string {
   const [, name] = component.split(":");

@@ -118,13 +118,13 @@ export const settingTable = [
     name: "REGISTRY",
     default: "`registry/default.json`",
     meaning:
-      "file of regions and venues; `registry/default.json` and `registry/all.json` come with the package, and list ids of its catalogue",
+      "file of regions and venues; `registry/default.json` and `registry/all.json` come with the package, and list ids of its catalogue ([adding-a-venue.md](adding-a-venue.md#your-own-list-of-venues) has the forms)",
   },
   {
     name: "PROBES_PER_ADDRESS",
     default: "`1`",
     meaning:
-      "how many probes share a public IP address, and so the limits of venues, which cadences then respect; the same for all programs of a service. `up` counts its own probes",
+      "how many probes share a public IP address, and so the limits of venues, which cadences then respect; those of one region count as one, as they share its venues; the same for all programs of a service. `up` counts its own probes",
   },
   {
     name: "REGION",

@@ -1,7 +1,7 @@
 /** Cadences that respect the limits of venues, for all probes that share an address. */
 
 import { addressIn } from "./region-hosts.js";
-import type { Limit, Region, Registry, RestEndpoint } from "./registry.js";
+import type { Limit, Region, Registry, RestEndpoint, Venue } from "./registry.js";
 
 /**
  * Half of each limit is left to others on the same address: to people who use the venue from there, to `doctor` and
@@ -13,26 +13,45 @@ export const usableShare = 0.5;
 const longestCadenceMs = 60 * 60_000;
 
 /** What the probes of one address ask of an origin. */
-export interface OriginUse {
+export interface LimitUse {
+  /** Id of the venue whose entry has the limit. */
+  venue: string;
   limit: Limit;
-  /** Requests a minute of one probe, at the cadences of the registry. */
+  /** Requests a minute of one probe, of the region that asks most. */
   perMinute: number;
   /** The same of all probes that share the address. */
   allPerMinute: number;
-  /** What may be used of the limit, requests a minute. */
+  /** The limit, in requests a minute. */
+  limitPerMinute: number;
+  /** The part of it that may be used. */
   usablePerMinute: number;
 }
 
 /**
- * The use of each limit for requests of one address.
+ * The use of each limit for requests of one address, by all venues of the registry: several may ask the same origin.
  *
  * @param probes the number of probes that share an address
  */
-export function useOfLimits(registry: Registry, probes: number): OriginUse[] {
-  return limitsOf(registry).map((limit) => {
-    const perMinute = Math.max(...registry.regions.map((region) => requestsPerMinute(registry, limit, region)));
-    const usablePerMinute = (usableShare * limit.requests * 60_000) / limit.periodMs;
-    return { limit, perMinute, allPerMinute: perMinute * probes, usablePerMinute };
+export function limitUses({ venues, regions }: Registry, probes: number): LimitUse[] {
+  return venues.flatMap(({ id, limits = [] }) =>
+    limits
+      .filter(({ per }) => per === "address")
+      .map((limit) => {
+        const perMinute = Math.max(...regions.map((region) => requestsPerMinute(venues, id, limit, region)));
+        const limitPerMinute = (limit.requests * 60_000) / limit.periodMs;
+        const usablePerMinute = usableShare * limitPerMinute;
+        return { venue: id, limit, perMinute, allPerMinute: perMinute * probes, limitPerMinute, usablePerMinute };
+      }),
+  );
+}
+
+/** Each origin that the endpoints ask, and how often a minute one probe does, in the region that asks it most. */
+export function askedOrigins({ venues, regions }: Registry): { origin: string; perMinute: number }[] {
+  const addresses = venues.flatMap(({ rest }) => rest.flatMap(({ url, alternatives = [] }) => [url, ...alternatives]));
+  const all = regions.flatMap((region) => addresses.map((address) => new URL(addressIn(region, address)).origin));
+  return [...new Set(all)].map((origin) => {
+    const perMinute = Math.max(...regions.map((region) => requestsPerMinute(venues, "", { origin }, region)));
+    return { origin, perMinute };
   });
 }
 
@@ -40,51 +59,70 @@ export function useOfLimits(registry: Registry, probes: number): OriginUse[] {
  * Lengthens the cadences of endpoints whose origin would be asked more often than its limit allows, all of an origin by
  * the same factor.
  *
+ * @param probes the number of probes that share an address
  * @returns the registry, and a sentence for each endpoint that cannot be measured within the limits
  */
 export function withinLimits(registry: Registry, probes: number): { registry: Registry; problems: string[] } {
-  const tight = useOfLimits(registry, probes).filter(({ allPerMinute, usablePerMinute }) => allPerMinute > usablePerMinute);
+  const tight = limitUses(registry, probes).filter((use) => excessOf(use) > 1);
   if (tight.length === 0) return { registry, problems: [] };
   const problems: string[] = [];
   const venues = registry.venues.map((venue) => ({
     ...venue,
     rest: venue.rest.map((endpoint) => {
-      const uses = tight.filter(({ limit }) => registry.regions.some((region) => isAbout(limit, endpoint, region)));
-      const factor = Math.max(1, ...uses.map(({ allPerMinute, usablePerMinute }) => allPerMinute / usablePerMinute));
-      if (factor === 1) return endpoint;
-      const cadenceMs = Math.ceil((endpoint.cadenceMs * factor) / 1000) * 1000;
+      const [use] = tight
+        .filter(({ venue: of, limit }) =>
+          registry.regions.some((one) => counted(venue.id, endpoint, of, limit, one) > 0),
+        )
+        .sort((a, b) => excessOf(b) - excessOf(a));
+      if (use === undefined) return endpoint;
+      const cadenceMs = Math.ceil((endpoint.cadenceMs * excessOf(use)) / 1000) * 1000;
       if (cadenceMs > longestCadenceMs)
-        problems.push(tooSlow(venue.id, endpoint.name, cadenceMs, uses.find(({ allPerMinute, usablePerMinute }) => allPerMinute / usablePerMinute === factor)!, probes));
+        problems.push(tooSlow(`${venue.id} rest:${endpoint.name}`, cadenceMs, use, probes));
       return { ...endpoint, cadenceMs };
     }),
   }));
   return { registry: { ...registry, venues }, problems };
 }
 
-function tooSlow(venue: string, name: string, cadenceMs: number, { limit, perMinute }: OriginUse, probes: number): string {
-  const wanted = `${rounded(perMinute)} requests a minute from each of ${probes} probes`;
+/** By which factor a limit's usable part is exceeded. Of sums of fractions, the last digits are rounding errors. */
+function excessOf({ allPerMinute, usablePerMinute }: LimitUse): number {
+  return Math.round((allPerMinute / usablePerMinute) * 1e9) / 1e9;
+}
+
+function tooSlow(
+  component: string,
+  cadenceMs: number,
+  { limit, perMinute, usablePerMinute }: LimitUse,
+  probes: number,
+) {
   return (
-    `${venue} rest:${name}: expected ${wanted} below half of the limit of ${limit.origin}, ` +
-    `${limit.requests} in ${limit.periodMs / 1000} s (${limit.source}); that needs a cadence of ${cadenceMs / 1000} s, ` +
-    `more than the longest, ${longestCadenceMs / 1000} s: remove endpoints, or run fewer probes on one address`
+    `${component}: expected at most ${shownRate(usablePerMinute)} requests a minute, half of the limit of ${limit.origin} ` +
+    `(${limit.requests} in ${limit.periodMs / 1000} s for one address: ${limit.source}), found ${shownRate(perMinute)} of ` +
+    `each of ${probes} probes on one address; within the limit its cadence would be ${cadenceMs / 1000} s, and the ` +
+    `longest is ${longestCadenceMs / 1000} s: remove endpoints of this origin, or run fewer probes on one address`
   );
 }
 
-function limitsOf({ venues }: Registry): Limit[] {
-  return venues.flatMap(({ limits = [] }) => limits).filter(({ per }) => per === "address");
+export function shownRate(perMinute: number): string {
+  return new Intl.NumberFormat("en", { maximumSignificantDigits: 3, useGrouping: false }).format(perMinute);
 }
 
-function requestsPerMinute({ venues }: Registry, limit: Limit, region: Region): number {
-  const endpoints = venues.flatMap(({ rest }) => rest).filter((endpoint) => isAbout(limit, endpoint, region));
-  return endpoints.reduce((sum, { cadenceMs }) => sum + 60_000 / cadenceMs, 0);
+/** What a limit counts. */
+type Counted = Pick<Limit, "origin" | "endpoints">;
+
+function requestsPerMinute(venues: Venue[], of: string, limit: Counted, region: Region): number {
+  return venues
+    .flatMap(({ id, rest }) => rest.map((one) => (counted(id, one, of, limit, region) * 60_000) / one.cadenceMs))
+    .reduce((sum, requests) => sum + requests, 0);
 }
 
-/** An alternative is asked as often as the first address whenever that fails. */
-function isAbout({ origin, endpoints }: Limit, { name, url, alternatives = [] }: RestEndpoint, region: Region): boolean {
-  if (endpoints && !endpoints.includes(name)) return false;
-  return [url, ...alternatives].some((address) => new URL(addressIn(region, address)).origin === origin);
-}
-
-function rounded(number: number): number {
-  return Math.round(number * 100) / 100;
+/**
+ * How many requests of a slot a limit counts. An alternative is asked as often as the first address whenever that
+ * fails. Names of endpoints are those of the venue whose entry has the limit.
+ */
+function counted(venue: string, endpoint: RestEndpoint, of: string, limit: Counted, region: Region): number {
+  const { name, url, alternatives = [] } = endpoint;
+  if (limit.endpoints && !(venue === of && limit.endpoints.includes(name))) return 0;
+  const { origin } = new URL(limit.origin);
+  return [url, ...alternatives].filter((address) => new URL(addressIn(region, address)).origin === origin).length;
 }

@@ -6,94 +6,183 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { packagedFile } from "../config/package.js";
 import { nearestWord } from "../text/nearest-word.js";
-import type { PlaceInRegistry, RegistryProblem } from "./registry-rules.js";
+import type { PlaceInRegistry, RegistryProblem } from "./registry-problem.js";
 
 /** Ids of the venues in the catalogue. */
 export function catalogueIds(): string[] {
-  return readdirSync(packagedFile("registry/venues")).map((file) => file.replace(/\.json$/, ""));
+  const files = readdirSync(packagedFile("registry/venues"));
+  return files.filter((file) => file.endsWith(".json")).map((file) => file.replace(/\.json$/, ""));
 }
 
-interface Expanded {
+/** An entry of the catalogue, unchecked; null if it has none with this id. */
+export function catalogueEntry(id: string): unknown {
+  return catalogueIds().includes(id) ? catalogueFile(`venues/${id}`) : null;
+}
+
+export interface Expanded {
   /** The registry with whole entries; what cannot be expanded stays as it is. */
   value: unknown;
   problems: RegistryProblem[];
+  /** Where the operator's file has, or could have, what is at a place of `value`: in an override, if there is one. */
+  placeInFile: (place: PlaceInRegistry) => PlaceInRegistry;
 }
 
 /**
- * Replaces ids and overrides in a registry by whole entries.
+ * Replaces ids and overrides in a registry by whole entries, and adds the catalogue's chains if there are any.
  *
  * @param value any value that was in the file
  */
 export function expand(value: unknown): Expanded {
-  if (!isObject(value) || !Array.isArray(value["venues"])) return { value, problems: [] };
+  const asWritten: Expanded = { value, problems: [], placeInFile: (place) => place };
+  if (!isObject(value) || !Array.isArray(value["venues"])) return asWritten;
   const listed: unknown[] = value["venues"];
-  const known = new Set(listed.some(isFromCatalogue) ? catalogueIds() : []);
-  const problems: RegistryProblem[] = [];
-  const venues = listed.map((one, index) => {
-    const id = idOf(one);
-    if (id === null) return one;
-    if (known.has(id)) return entryOf(one, id);
-    const near = nearestWord(id, [...known]);
-    const hint = near === null ? "" : `, perhaps ${near}`;
-    const place: PlaceInRegistry = ["venues", index, ...(typeof one === "string" ? [] : ["id"])];
-    problems.push({ place, expected: `the id of a venue in registry/venues${hint}` });
-    return one;
+  const named = listed.map(namedIn);
+  if (named.every((one) => one === null)) return asWritten;
+  const known = catalogueIds();
+  const isKnown = (name: Named | null) => name !== null && known.includes(name.id);
+  const venues = named.map((name, index) => (isKnown(name) ? entryOf(name!) : listed[index]));
+  const problems = named.flatMap((name, index): RegistryProblem[] => {
+    if (name === null || isKnown(name)) return [];
+    const near = nearestWord(name.id, known);
+    const expected = `the id of a venue of the catalogue, registry/venues${near === null ? "" : `, perhaps ${near}`}`;
+    return [{ place: ["venues", index, ...(name.override === undefined ? [] : ["id"])], expected }];
   });
-  if (known.size === 0) return { value, problems };
-  const chains = { ...(catalogueFile("chains") as object), ...(value["chains"] as object | undefined) };
-  return { value: { ...value, chains, venues }, problems };
+  const { chains = {} } = value;
+  const allChains = isObject(chains) ? { ...(catalogueFile("chains") as object), ...chains } : chains;
+  return {
+    value: { ...value, chains: allChains, venues },
+    problems,
+    placeInFile(place) {
+      const [list, index, ...inner] = place as [string, number, ...PlaceInRegistry];
+      const name = list === "venues" ? (named[index] ?? null) : null;
+      if (name?.override === undefined || !isKnown(name)) return place;
+      return [list, index, "override", ...placeInPatch(venues[index], name.override, inner)];
+    },
+  };
 }
 
-function entryOf(listed: unknown, id: string): unknown {
+/** A venue of the catalogue that a registry names. */
+interface Named {
+  id: string;
+  /** Undefined: as it is. */
+  override: Record<string, unknown> | undefined;
+}
+
+/** Null for a whole entry, and for what the schema refuses. */
+function namedIn(listed: unknown): Named | null {
+  if (typeof listed === "string") return { id: listed, override: undefined };
+  if (!isObject(listed) || Object.keys(listed).some((key) => key !== "id" && key !== "override")) return null;
+  const { id, override } = listed;
+  return typeof id === "string" && isObject(override) ? { id, override } : null;
+}
+
+function entryOf({ id, override }: Named): unknown {
   const entry = catalogueFile(`venues/${id}`);
-  return isObject(listed) ? patched(entry, listed["override"]) : entry;
+  const result = patched(entry, override);
+  const left = componentNames(result);
+  const removed = componentNames(entry).filter((name) => !left.includes(name));
+  return removed.length === 0 || !isObject(result) ? result : withoutTraces(result, removed);
+}
+
+/** `rest:ticker`, `ws:trades`; of an entry whose shape may be invalid. */
+function componentNames(entry: unknown): string[] {
+  const { rest, socket } = isObject(entry) ? entry : {};
+  const streams = isObject(socket) ? socket["streams"] : [];
+  const named = (kind: string, parts: unknown) => (isListOfParts(parts) ? parts.map(({ name }) => kind + name) : []);
+  return [...named("rest:", rest), ...named("ws:", streams)];
+}
+
+/**
+ * Takes components that an override removed out of what the entry says of them: limits, an end, counterparts. Otherwise
+ * a limit that a release adds to the catalogue could make an operator's registry invalid.
+ */
+function withoutTraces(entry: Record<string, unknown>, removed: string[]): unknown {
+  const { limits, until, socket } = entry;
+  const endpoints = removed.filter((id) => id.startsWith("rest:")).map((id) => id.slice("rest:".length));
+  const limitsLeft = Array.isArray(limits)
+    ? limits.map((limit: unknown) => without(limit, "endpoints", endpoints)).filter((limit) => limit !== undefined)
+    : limits;
+  const fields = {
+    ...entry,
+    limits: Array.isArray(limitsLeft) && limitsLeft.length === 0 ? undefined : limitsLeft,
+    until: without(until, "components", removed),
+    socket:
+      isObject(socket) && isListOfParts(socket["streams"])
+        ? { ...socket, streams: socket["streams"].map((stream) => withoutCounterpart(stream, endpoints)) }
+        : socket,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** An object without these names in its list; undefined if none is left. */
+function without(owner: unknown, key: string, names: string[]): unknown {
+  if (!isObject(owner) || !Array.isArray(owner[key])) return owner;
+  const left = owner[key].filter((name: string) => !names.includes(name));
+  return left.length === 0 ? undefined : { ...owner, [key]: left };
+}
+
+function withoutCounterpart(stream: Part & { counterpart?: unknown }, endpoints: string[]): unknown {
+  const { counterpart, ...rest } = stream;
+  return endpoints.includes(counterpart as string) ? rest : stream;
 }
 
 function catalogueFile(name: string): unknown {
   return JSON.parse(readFileSync(packagedFile(`registry/${name}.json`), "utf8"));
 }
 
-function isFromCatalogue(listed: unknown): boolean {
-  return idOf(listed) !== null;
-}
-
-/** Null for a whole entry, and for what is no venue at all. */
-function idOf(listed: unknown): string | null {
-  if (typeof listed === "string") return listed;
-  if (!isObject(listed) || !("override" in listed)) return null;
-  return typeof listed["id"] === "string" ? listed["id"] : null;
-}
-
 /**
- * A JSON merge patch (RFC 7396), with one addition: a list of named parts may be changed by an object of these names,
- * so that one endpoint can be changed without repeating the others.
+ * A JSON merge patch (RFC 7396), with two additions. A list of named parts may be changed by an object of these names,
+ * so that one endpoint can be changed without repeating the others. And null sets fields that an entry must have.
+ *
+ * @param patch undefined: no change
  */
 function patched(value: unknown, patch: unknown): unknown {
+  if (patch === undefined) return value;
   if (!isObject(patch)) return patch;
-  if (Array.isArray(value)) return patchedParts(value as { name?: unknown }[], patch);
-  const result: Record<string, unknown> = isObject(value) ? { ...value } : {};
+  if (isListOfParts(value)) return patchedParts(value, patch);
+  // not by assignment, which would set the prototype for a key __proto__
+  const fields = new Map(Object.entries(isObject(value) ? value : {}));
   for (const [key, change] of Object.entries(patch))
-    if (change === null && !isRequired.has(key)) delete result[key];
-    else result[key] = patched(result[key], change);
-  return result;
+    if (change === null && !mayBeNull.has(key)) fields.delete(key);
+    else fields.set(key, patched(fields.get(key), change));
+  return Object.fromEntries(fields);
 }
 
-/** Fields whose value may be null, so that null sets it. */
-const isRequired: ReadonlySet<string> = new Set([
+/** Fields that an entry must have, and whose value may be null. */
+const mayBeNull: ReadonlySet<string> = new Set([
   ...["symbol", "quote", "chain", "socket", "official"],
   ...["page", "api", "replyWithinMs", "deadAfterMs", "maxConnectionMs", "distribution"],
 ]);
 
-function patchedParts(parts: { name?: unknown }[], patch: Record<string, unknown>): unknown[] {
+interface Part {
+  name: string;
+}
+
+/** Endpoints or streams; not conditions or limits, which an object replaces. */
+function isListOfParts(value: unknown): value is Part[] {
+  return Array.isArray(value) && value.every((item) => isObject(item) && typeof item["name"] === "string");
+}
+
+function patchedParts(parts: Part[], patch: Record<string, unknown>): unknown[] {
+  const changed = parts
+    .filter(({ name }) => !Object.hasOwn(patch, name) || patch[name] !== null)
+    .map((part) => (Object.hasOwn(patch, part.name) ? patched(part, patch[part.name]) : part));
   const names = parts.map(({ name }) => name);
-  const changed = parts.map((part) => {
-    const change = Object.hasOwn(patch, String(part.name)) ? patch[String(part.name)] : {};
-    return change === null ? null : patched(part, change);
-  });
   const added = Object.entries(patch)
     .filter(([name, change]) => change !== null && !names.includes(name))
     .map(([name, change]) => patched({ name }, change));
-  return [...changed.filter((part) => part !== null), ...added];
+  return [...changed, ...added];
+}
+
+/** The place in a patch for a place in the patched value: parts by name, unless the patch has a whole list. */
+function placeInPatch(value: unknown, patch: unknown, place: PlaceInRegistry): PlaceInRegistry {
+  const [key, ...inner] = place;
+  if (key === undefined) return [];
+  const part = (value as Record<string | number, unknown> | undefined)?.[key];
+  const isNamed = typeof key === "number" && !Array.isArray(patch) && isListOfParts(value);
+  const word = isNamed ? value[key]!.name : key;
+  const change = typeof patch === "object" && patch !== null ? (patch as Record<string, unknown>)[word] : undefined;
+  return [word, ...placeInPatch(part, change, inner)];
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -30,9 +30,13 @@ export interface ParseOptions {
  * @param name of the value, for the message
  * @throws UserError with everything that is wrong, one problem per line
  */
-export function parseRegistry(value: unknown, name: string, { repeated = [], probes = 1 }: ParseOptions = {}): Registry {
+export function parseRegistry(
+  value: unknown,
+  name: string,
+  { repeated = [], probes = 1 }: ParseOptions = {},
+): Registry {
   const expanded = expand(value);
-  const problems = [...repeated, ...registryProblems(expanded.value, expanded.problems)];
+  const problems = [...repeated, ...registryProblems(expanded)];
   if (problems.length > 0) throw wrong(name, problems);
   const resolved = withinLimits(withWords(expanded.value as Registry), probes);
   if (resolved.problems.length > 0) throw wrong(name, resolved.problems);

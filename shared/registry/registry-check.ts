@@ -6,7 +6,9 @@
 import { readFileSync } from "node:fs";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { maskedAddress } from "../text/masked-text.js";
-import { registryRules, type PlaceInRegistry, type RegistryProblem } from "./registry-rules.js";
+import type { Expanded } from "./catalogue.js";
+import type { PlaceInRegistry, RegistryProblem } from "./registry-problem.js";
+import { registryRules } from "./registry-rules.js";
 
 /** More lines than this would not help with a file that is wrong everywhere. */
 const maxLines = 200;
@@ -14,14 +16,14 @@ const maxLines = 200;
 /**
  * A line for each problem: the place, what was expected there, what was found. Empty for a valid registry.
  *
- * @param known problems that were found before
+ * @param expanded the value with whole entries, and the problems that were found on the way
  */
-export function registryProblems(value: unknown, known: RegistryProblem[] = []): string[] {
+export function registryProblems({ value, problems: known, placeInFile }: Expanded): string[] {
   const shape = [...known, ...shapeProblems(value)];
   const isSound = (place: PlaceInRegistry) =>
     shape.every((problem) => !lies(problem.place, place) && !lies(place, problem.place));
   const problems = [...shape, ...registryRules(value, isSound)];
-  const lines = problems.map((problem) => line(problem, value));
+  const lines = problems.map((problem) => line(problem, placeInFile(problem.place), value));
   if (lines.length <= maxLines) return lines;
   const left = lines.length - maxLines;
   return [...lines.slice(0, maxLines), `… and ${left} more problems`];
@@ -120,9 +122,9 @@ function lies(inner: PlaceInRegistry, outer: PlaceInRegistry): boolean {
   return outer.every((key, index) => inner[index] === key);
 }
 
-function line({ place, expected }: RegistryProblem, root: unknown): string {
+function line({ place, expected }: RegistryProblem, inFile: PlaceInRegistry, root: unknown): string {
   const found = shown(valueAt(root, place));
-  return `${placeText(place, root)}: expected ${expected}, found ${found}`;
+  return `${placeText(inFile, root)}: expected ${expected}, found ${found}`;
 }
 
 /** Property names are masked, too: an address may be in the place of a name by mistake. */

@@ -1,6 +1,16 @@
 /** Rules of a registry beyond its shape. */
 
 import { parsePath } from "./json-path.js";
+import {
+  at,
+  each,
+  must,
+  type PlaceInRegistry,
+  reading,
+  type RegistryProblem,
+  type Sound,
+  within,
+} from "./registry-problem.js";
 import { componentsOf } from "./registry.js";
 import type {
   AnyOf,
@@ -11,24 +21,13 @@ import type {
   Official,
   Plain,
   Proof,
+  Region,
   RestEndpoint,
   Sequence,
   SocketConfig,
   Stream,
   Venue,
 } from "./registry.js";
-
-/** Keys and indices from the root of the registry. */
-export type PlaceInRegistry = (string | number)[];
-
-/** `expected` completes "expected …"; the caller reads what was found at the place. */
-export interface RegistryProblem {
-  place: PlaceInRegistry;
-  expected: string;
-}
-
-/** Whether the shape is valid at a place and within it. */
-type Sound = (part: PlaceInRegistry) => boolean;
 
 /**
  * Applies each rule wherever the shape of the parts that it reads is valid, so that one run finds all problems.
@@ -41,12 +40,29 @@ export function registryRules(registry: unknown, isSound: Sound): RegistryProble
   const venueList: unknown[] = Array.isArray(venues) ? venues : [];
   return [
     ...repeated(["regions"], regionList, "id"),
+    ...each(["regions"], regionList, (region, place) =>
+      isObject(region) ? hostsRules((region as Partial<Region>).hosts, at(isSound, place)) : [],
+    ),
     ...repeated(["venues"], venueList, "id"),
     ...formerIdRules(venueList),
     ...each(["venues"], venueList, (venue, place) =>
-      isObject(venue) ? venueRules(venue as Partial<Venue>, at(isSound, place)) : [],
+      isWhole(venue) ? venueRules(venue as Partial<Venue>, at(isSound, place)) : [],
     ),
   ];
+}
+
+/** The schema checks the form; only the URL parser detects a port above 65535. */
+function hostsRules(hosts: Region["hosts"], isSound: Sound): RegistryProblem[] {
+  return reading(isSound, ["hosts"], () =>
+    Object.entries(hosts ?? {}).flatMap(([host, other]) =>
+      must(URL.canParse(`https://${other}`), ["hosts", host], "a host name, perhaps with a port"),
+    ),
+  );
+}
+
+/** An override that is left stands for an entry that could not be found. */
+function isWhole(venue: unknown): boolean {
+  return isObject(venue) && !("override" in venue);
 }
 
 /** A present or former id belongs to one venue. */
@@ -71,12 +87,15 @@ function formerIdRules(venues: unknown[]): RegistryProblem[] {
 }
 
 function venueRules(venue: Partial<Venue>, isSound: Sound): RegistryProblem[] {
-  const { rest, socket, official, limited, limits, until } = venue as Venue;
+  const { rest, socket, official, limited, limits, until, checkedAt } = venue as Venue;
   const endpoints = Array.isArray(rest) ? rest : [];
   return [
     ...reading(isSound, ["limited"], () => anyOfRules(["limited"], limited)),
-    ...reading(isSound, ["limits", "rest"], () => each(["limits"], limits ?? [], (limit) => limitRules(limit, endpoints))),
+    ...reading(isSound, ["limits", "rest"], () =>
+      each(["limits"], limits ?? [], (limit) => limitRules(limit, endpoints)),
+    ),
     ...reading(isSound, ["until", "rest", "socket"], () => endingRules(until, venue as Venue)),
+    ...reading(isSound, ["checkedAt"], () => dateRule(["checkedAt"], checkedAt)),
     ...reading(isSound, ["category", "symbol", "quote"], () => instrumentRules(venue as Venue)),
     ...must(rest?.length !== 0 || socket !== null, ["rest"], "an endpoint, as the venue has no socket"),
     ...repeated(["rest"], endpoints, "name"),
@@ -92,14 +111,29 @@ function venueRules(venue: Partial<Venue>, isSound: Sound): RegistryProblem[] {
   ];
 }
 
-function limitRules({ endpoints = [] }: Limit, rest: RestEndpoint[]): RegistryProblem[] {
+function limitRules({ origin, endpoints = [] }: Limit, rest: RestEndpoint[]): RegistryProblem[] {
   const names = rest.map(({ name }) => name);
-  return each(["endpoints"], endpoints, (name) => must(names.includes(name), [], names.join(" or ")));
+  const known = names.join(" or ") || "none, as the venue has no endpoint";
+  return [
+    ...urlRule(["origin"], origin),
+    ...each(["endpoints"], endpoints, (name) => must(names.includes(name), [], known)),
+  ];
 }
 
 function endingRules(until: Venue["until"], venue: Venue): RegistryProblem[] {
   const ids = componentsOf(venue).map(({ id }) => id);
-  return each(["until", "components"], until?.components ?? [], (id) => must(ids.includes(id), [], ids.join(" or ")));
+  const known = ids.join(" or ") || "none, as the venue has no component";
+  return [
+    ...dateRule(["until", "date"], until?.date),
+    ...each(["until", "components"], until?.components ?? [], (id) => must(ids.includes(id), [], known)),
+  ];
+}
+
+/** The schema checks the form; it accepts 31 February. */
+function dateRule(place: PlaceInRegistry, date: string | undefined): RegistryProblem[] {
+  if (date === undefined) return [];
+  const isDay = new Date(`${date}T00:00:00Z`).toISOString().startsWith(date);
+  return must(isDay, place, "a day of the calendar");
 }
 
 function isObject(value: unknown): value is object {
@@ -388,35 +422,4 @@ function repeated(list: PlaceInRegistry, items: unknown[], key: "id" | "name"): 
       `another ${key} than that of ${list.at(-1)}[${first}]`,
     );
   });
-}
-
-function at(isSound: Sound, outer: PlaceInRegistry): Sound {
-  return (part) => isSound([...outer, ...part]);
-}
-
-/** Applies rules where the parts that they read have a valid shape. */
-function reading(isSound: Sound, parts: string[], rules: () => RegistryProblem[]): RegistryProblem[] {
-  return parts.every((part) => isSound([part])) ? rules() : [];
-}
-
-function must(holds: boolean, place: PlaceInRegistry, expected: string): RegistryProblem[] {
-  return holds ? [] : [{ place, expected }];
-}
-
-function each<T>(
-  list: PlaceInRegistry,
-  items: T[],
-  rules: (item: T, place: PlaceInRegistry) => RegistryProblem[],
-): RegistryProblem[] {
-  return items.flatMap((item, index) => {
-    const place = [...list, index];
-    return within(place, rules(item, place));
-  });
-}
-
-function within(outer: PlaceInRegistry, problems: RegistryProblem[]): RegistryProblem[] {
-  return problems.map(({ place, expected }) => ({
-    place: [...outer, ...place],
-    expected,
-  }));
 }

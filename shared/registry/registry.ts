@@ -57,15 +57,24 @@ export interface Venue {
   sources?: string[];
   /** The day on which the entry was last compared with its sources. */
   checkedAt?: string;
-  until?: Ending;
+  until?: VenueEnding;
   limits?: Limit[];
   blockedIn?: Block;
   /** How long an edge in front of the venue may repeat an answer. A shorter outage behind it is invisible. */
   edgeCacheMs?: number;
+  /** The same venue in ccxt, whose hosts are compared with these every night (test/registry-check.ts). */
+  ccxt?: CcxtExchange;
+}
+
+export interface CcxtExchange {
+  /** Of an exchange of ccxt's newest version. */
+  id: string;
+  /** Hosts that ccxt does not have, and why the entry is right. */
+  differs?: { host: string; why: string }[];
 }
 
 /** What ends on a day. Its components are unknown from then on, and never down. */
-export interface Ending {
+export interface VenueEnding {
   /** The first day without it, UTC. */
   date: string;
   /** A sentence for readers. */

@@ -40,12 +40,17 @@ void t.test("commands, regions and ports match the code", (t) => {
   for (const [name, { command = [], entrypoint }] of ours)
     if (!entrypoint) t.ok(Object.hasOwn(commands, command[0]!), name);
 
-  const registry = JSON.parse(readFileSync(packagedFile("registry/default.json"), "utf8")) as { regions: { id: string }[] };
+  const registry = JSON.parse(readFileSync(packagedFile("registry/default.json"), "utf8")) as {
+    regions: { id: string }[];
+  };
   const probes = programs
     .filter(([, { command }]) => command?.[0] === "probe")
     .map(([name, { environment, volumes }]) => [name, environment!["REGION"], volumes]);
   const spooling = registry.regions.map(({ id }) => [`probe-${id}`, id, [`spool-${id}:/data`]]);
   t.same(probes, spooling, "a probe with a spool for each region");
+
+  for (const [name, { environment = {} }] of ours)
+    t.equal(environment["PROBES_PER_ADDRESS"], String(probes.length), `${name} knows how many share the address`);
 
   for (const [name, { environment = {}, command }] of programs) {
     const settings = readSettings({ ...environment, DATABASE_PASSWORD_FILE: "", CHANNEL_KEY_FILE: "" });
@@ -191,7 +196,7 @@ void t.test("the image has the files that its programs read", (t) => {
   }
   const [, last = ""] = dockerfile.split("ENV NODE_ENV");
   for (const path of [
-    ...[...Object.values(documentFiles), "package.json", "registry.json", "sql", "server/pages/assets"],
+    ...[...Object.values(documentFiles), "package.json", "registry", "sql", "server/pages/assets"],
     ...["dist/shared", "dist/server", "dist/probe", "packages/embedded-timescaledb/dist"],
   ])
     t.match(last, path);

@@ -20,7 +20,7 @@ function ago(seconds: number): Date {
   return new Date(nowMs - seconds * 1000);
 }
 
-/** Fills a database of `registry-all.json` that has no samples. */
+/** Fills a database of `registry/all.json` that has no samples. */
 export async function insertManyEvents(pool: Pool): Promise<void> {
   nowMs = Date.now();
   await probesReport(pool);

@@ -9,6 +9,19 @@ const path = "a path such as $, $.a.b[0] or $['any key'], 200 characters at most
 const proof =
   "what proves an answer good: a path, a condition (an object with path and perhaps equals, includes or is, or with unless alone) or a list of one or more conditions";
 
+const date = "a date such as 2026-10-31";
+const source = "a text of 1 to 300 characters without control characters";
+const anyOf =
+  "what an answer or frame says: a condition, a list of conditions that must all hold, or a list of such lists";
+const anyOfItem =
+  "a condition: an object with path and perhaps equals, includes or is, or with unless alone; or a list of one or more conditions";
+
+/** The fields of a venue, in the order of the schema. */
+export const knownOfVenue = [
+  ...["id", "formerIds", "name", "category", "symbol", "quote", "chain", "rest", "socket", "official", "limited"],
+  ...["sources", "checkedAt", "until", "limits", "blockedIn", "edgeCacheMs", "ccxt"],
+].join(", ");
+
 const noPath = (path: string, character: number) =>
   `a path (expected .key, [n] or ['any key'] at character ${character} of "${path}", found "${path[character - 1]}")`;
 
@@ -95,7 +108,96 @@ const rows: [at: string, value: unknown, ...expected: string[]][] = [
   [
     ".what/is~this",
     { long: "x".repeat(100) },
-    `venues[0] (okx)["what/is~this"]: expected no such property (known here: id, formerIds, name, category, symbol, quote, chain, rest, socket, official), found {"long":"${"x".repeat(50)}…`,
+    `venues[0] (okx)["what/is~this"]: expected no such property (known here: ${knownOfVenue}), found {"long":"${"x".repeat(50)}…`,
+  ],
+  // what an entry says of itself
+  [".sources", [], "a list of one or more addresses of the venue's documentation and changelog"],
+  [".sources", ["ftp://docs.example.com"], `.sources[0]: expected ${webUrl}, found "ftp://docs.example.com"`],
+  [".checkedAt", "soon", date],
+  [".checkedAt", "2026-02-30", "a day of the calendar"],
+  [".checkedAt", "2026-11-28"],
+  [".until", "2027-03-01", "what ends on a day: an object with date, what, source and perhaps components"],
+  [".until", { date: "2027-03-01", what: "The API ends", source: "" }, `.until.source: expected ${source}, found ""`],
+  [".until.date", "2027-02-29", "a day of the calendar"],
+  [".until.date", undefined, date],
+  [".until.what", "", source],
+  [".until.components", [], "a list of one or more ids of components"],
+  [".until.components.0", "block", "the id of a component, such as rest:ticker"],
+  [".until.components.0", "ws:orders", "rest:block or ws:conn or ws:trades"],
+  [".limits", [], "a list of one or more limits of the venue's origins"],
+  [".limits.0", 10, "a limit: an object with origin, requests, periodMs, per, source and perhaps endpoints"],
+  [".limits.0.origin", "https://api.example.com/v1", "an origin such as https://api.example.com"],
+  [".limits.0.origin", "https://api.example.com:70000", "an address with a valid host and port"],
+  [".limits.0.requests", 0, "a number of requests, 1 or more"],
+  [".limits.0.requests", 1.5, "a number of requests, 1 or more"],
+  [".limits.0.periodMs", 10, "a whole number of milliseconds from 100 to 31536000000 (a year)"],
+  [".limits.0.per", "key", "address or account"],
+  [".limits.0.per", undefined, "address or account"],
+  [".limits.0.source", undefined, source],
+  [".limits.0.endpoints", [], "a list of one or more names of endpoints"],
+  [".limits.0.endpoints", ["ticker"], '.limits[0].endpoints[0]: expected block, found "ticker"'],
+  [".limits.0.weight", 2, "no such property (known here: origin, requests, periodMs, per, endpoints, source)"],
+  [".blockedIn", ["US"], "countries that the venue does not serve: an object with countries and source"],
+  [".blockedIn.countries", [], "a list of one or more country codes of two letters"],
+  [".blockedIn.countries.0", "usa", "a country code of two letters, such as US"],
+  [".blockedIn.source", undefined, source],
+  [".edgeCacheMs", 2.5, duration],
+  [".ccxt", "okx", "the same venue in ccxt: an object with id and perhaps differs"],
+  [
+    ".ccxt",
+    { id: "Okx" },
+    '.ccxt.id: expected the id of an exchange of ccxt, of small letters and digits, found "Okx"',
+  ],
+  [".ccxt.differs", [], "a list of one or more hosts that ccxt does not have, objects with host and why"],
+  [".ccxt.differs.0", "ws.example.com", "a host that ccxt does not have: an object with host and why"],
+  [".ccxt.differs.0.host", "https://ws.example.com", "a host name, perhaps with a port"],
+  [".ccxt.differs.0.why", undefined, source],
+  [".limited", "slow down", anyOf],
+  [".limited", [], anyOf],
+  [".limited", [[]], `.limited[0]: expected ${anyOfItem}, found []`],
+  [".limited", { equals: 1 }, "a condition with path or unless"],
+  [
+    ".limited",
+    [[{ path: "$.a" }, { path: "$.a." }]],
+    `.limited[0][1].path: expected ${noPath("$.a.", 4)}, found "$.a."`,
+  ],
+  [".rest.0.limited", { path: "$.a", includes: "" }, `.rest[0].limited.includes: expected ${text}, found ""`],
+  [
+    ".rest.0.limited",
+    { path: "$.a", includes: "too many", equals: 1 },
+    '.rest[0].limited.includes: expected none with equals or is, and none without path, as a condition tests one thing, found "too many"',
+  ],
+  [".rest.0.halted", [7], `.rest[0].halted[0]: expected ${anyOfItem}, found 7`],
+  [".rest.0.halted.path", "$.b.", noPath("$.b.", 4)],
+  [".rest.0.alternatives", [], "a list of one or more other addresses that give the same answer"],
+  [
+    ".rest.0.alternatives",
+    ["http://example.com/"],
+    `.rest[0].alternatives[0]: expected ${webUrl}, found "http://example.com/"`,
+  ],
+  [".rest.0.alternatives.0", "https://example.com:70000/", "an address with a valid host and port"],
+  [".socket.limited", { is: "list" }, "a condition with path or unless"],
+  [".socket.halted", 1, anyOf],
+  [".socket.alternatives.0", "https://example.com/", socketUrl],
+  [
+    "regions.1.hosts",
+    [],
+    "other hosts for this region: an object of host names by host name, each perhaps with a port",
+  ],
+  [
+    "regions.1.hosts",
+    { "api.example.com": "https://x.example" },
+    `regions[1] (us-east).hosts["api.example.com"]: expected a host name, perhaps with a port, found "https://x.example"`,
+  ],
+  [
+    "regions.1.hosts",
+    { "api.example.com": "x.example:70000" },
+    `regions[1] (us-east).hosts["api.example.com"]: expected a host name, perhaps with a port, found "x.example:70000"`,
+  ],
+  [
+    "regions.1.hosts",
+    { "a host": "x.example" },
+    `regions[1] (us-east).hosts: expected a host name, perhaps with a port, found {"a host":"x.example"}`,
   ],
   // rules
   [".rest.0.proof.0", { equals: 1 }, "a condition with path or unless"],

@@ -8,6 +8,7 @@ import { version } from "../../../shared/config/package.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { databaseUrlOf, type Settings } from "../../../shared/config/settings.js";
 import { type Finding, failure, made, ok, warning } from "./finding.js";
+import { adviceOn } from "./venues.js";
 
 /** A clock error beyond the first makes logs hard to compare; beyond the second, samples are refused. */
 const warnClockMs = 500;
@@ -49,6 +50,7 @@ export async function findingsOn(pool: Pool, region: string | null, registry: Re
     schema,
     rights,
     ...(registry ? [await checked("venues", () => venuesFound(pool, registry))] : []),
+    ...(registry ? await neverGoodFound(pool, registry) : []),
     await checked("vantages", () => vantagesFound(pool)),
     await checked("probes", () => probesFound(pool, region)),
     await checked("engine", () => engineFound(pool)),
@@ -182,6 +184,28 @@ async function venuesFound(pool: Pool, registry: Registry): Promise<Finding> {
       .join("; "),
     "run venuewatch migrate with the REGISTRY of all programs",
   );
+}
+
+/** Of more, the reason is most likely the same. */
+const mostNeverGood = 20;
+
+/** For a fresh board these are nearly always an entry that is wrong, a country that a venue blocks, or the network. */
+async function neverGoodFound(pool: Pool, { venues }: Registry): Promise<Finding[]> {
+  const check = "never good";
+  const [may] = await pool.query<{ look: boolean }>(
+    sql`select has_table_privilege('component_entry', 'select') and has_table_privilege('region_state', 'select') as look`,
+  );
+  if (!may!.look) return [ok(check, "not checked: this user may not see it")];
+  const rows = await pool.file<{ venue: string; component: string; faults: string[] }>("never_good");
+  if (rows.length === 0) return [ok(check, "every component that is measured was good once")];
+  const found = rows.slice(0, mostNeverGood).map(({ venue, component, faults }) => {
+    const entry = venues.find(({ id }) => id === venue);
+    const what = `never seen good from here: ${venue} ${component}: ${faults.join(", ")}`;
+    return warning(check, what, adviceOn(faults, entry));
+  });
+  const left = rows.length - found.length;
+  if (left === 0) return found;
+  return [...found, warning(check, `never seen good from here: ${left} more components`, "first correct the others")];
 }
 
 interface Reporting {

@@ -76,7 +76,7 @@ function triedOf({ component, url, fault, unmeasured, httpStatus, detail, tookMs
   return { what, fault: said, inconclusive: true, tookMs, expiresAt };
 }
 
-function findingOf({ id }: Venue, tried: Tried[]): Finding {
+function findingOf(venue: Venue, tried: Tried[]): Finding {
   const failed = tried.filter(({ fault }) => fault !== null);
   const until = tried.flatMap(({ expiresAt }) => (expiresAt ? [+expiresAt] : [])).sort((a, b) => a - b)[0];
   const leftMs = until === undefined ? null : until - Date.now();
@@ -87,8 +87,9 @@ function findingOf({ id }: Venue, tried: Tried[]): Finding {
     ...failed.map(({ what, fault }) => `${what}: ${fault}`),
     ...(leftMs === null ? [] : [`certificate ${lasting(leftMs)}`]),
   ].join("; ");
-  const check = `venue ${id}`;
-  if (failed.some((one) => !one.inconclusive)) return failure(check, found, adviceOn(failed));
+  const check = `venue ${venue.id}`;
+  const faults = failed.filter(({ inconclusive }) => !inconclusive).map(({ fault }) => /^\w+/.exec(fault!)![0]);
+  if (faults.length > 0) return failure(check, found, adviceOn(faults, venue));
   if (failed.length > 0) return warning(check, found, "correct the trouble of this machine, then run doctor again");
   return leftMs !== null && leftMs < warnExpiryDays * dayMs
     ? warning(check, found, "nothing to do here: the venue should renew its certificate soon")
@@ -105,21 +106,32 @@ function lasting(leftMs: number): string {
   return leftMs < 0 ? `expired ${days} days ago` : `valid for ${days} more days`;
 }
 
-/** By the first word of a fault. */
 const advices: Record<string, string> = {
   dns: "check whether its name resolves elsewhere; if so, check this machine's resolver, else correct the registry",
   connect: "check for a firewall in between; if it is reachable elsewhere, ask the venue",
   tls: "check its certificate with a browser; exclude it from a proxy that intercepts TLS",
-  blocked: "it refuses this address or country: measure it from another region or address",
-  limited: "this address sends it too many requests: reduce them, or wait",
+  blocked:
+    "it refuses this address or country: measure it from another region or address, or give the region other hosts of the venue in the registry",
+  limited:
+    "this address sends it too many requests: set PROBES_PER_ADDRESS to the number of probes on it, lengthen cadences, or wait",
+  halted: "the venue itself says that it does not trade: read its notices",
   http: "read the venue's notices; if it has moved, correct the registry",
   body: "read the venue's notices; if its answer changed, correct the registry",
   handshake: "read the venue's notices; if its socket has moved, correct the registry",
 };
 
-function adviceOn(failed: Tried[]): string {
-  const word = /^\w+/.exec(failed.find(({ inconclusive }) => !inconclusive)!.fault!)![0];
-  return advices[word] ?? "read the venue's notices; if it works elsewhere, check the network path to it";
+/**
+ * What to do about each of the faults.
+ *
+ * @param venue where the faults are; undefined: the registry no longer has it
+ */
+export function adviceOn(faults: readonly string[], venue: Venue | undefined): string {
+  const words = faults.map((fault) => {
+    const advice = advices[fault] ?? "read the venue's notices; if it works elsewhere, check the network path to it";
+    const block = fault === "blocked" ? venue?.blockedIn : undefined;
+    return block ? `${advice}; it does not serve ${block.countries.join(", ")} (${block.source})` : advice;
+  });
+  return [...new Set(words)].join("; ");
 }
 
 /** If no venue at all is reached, the fault is most likely here. */

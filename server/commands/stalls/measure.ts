@@ -29,8 +29,8 @@ export const options = {
 
 export const help = `Measures from the samples how long each stream of the registry is silent while it works, and
 proposes stall thresholds. It shows how many false stalls the present and the proposed thresholds would have caused. It
-only reads the database, for which the rights of a web login suffice. With --write it changes the thresholds in the
-file REGISTRY.`;
+only reads the database, for which the rights of a web login suffice. With --write it writes the thresholds into the
+file REGISTRY, for venues of the catalogue as overrides. A new release replaces the packaged lists, so write into your own.`;
 
 /** Statements take milliseconds. Without a limit, one on a server that vanished would wait for a quarter of an hour. */
 const statementTimeoutMs = 60_000;

@@ -3,6 +3,7 @@ import { createServer } from "node:https";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { entriesFound } from "../../../server/commands/doctor.js";
 import { findingsOn } from "../../../server/commands/doctor/database.js";
 import type { Finding } from "../../../server/commands/doctor/finding.js";
 import { dataDirFound, filesFound } from "../../../server/commands/doctor/machine.js";
@@ -103,6 +104,67 @@ void t.test("venuewatch doctor", async (t) => {
       network: { found: "3 of 4 venues answer" },
     });
     await world.clear();
+  });
+
+  await t.test("says where a venue is blocked, and gives an advice for each fault", async (t) => {
+    world.fault({ venue: "okx", component: "rest:ticker", kind: "status", status: 403 });
+    world.fault({ venue: "okx", component: "rest:book", kind: "status", status: 429 });
+    const blocking: Registry = structuredClone(registry);
+    const okx = blocking.venues.find(({ id }) => id === "okx")!;
+    okx.blockedIn = { countries: ["US"], source: "its terms, 2026-11-01" };
+    const settings = { ...env, ...(await environment(t, blocking, {})) };
+    await doctorFinds(t, settings, ["venue okx"], {
+      "venue okx": {
+        found: /rest:ticker: blocked .*rest:book: limited/,
+        advice:
+          /other hosts of the venue .*; it does not serve US \(its terms, 2026-11-01\); this address sends it too many/,
+      },
+    });
+    await world.clear();
+  });
+
+  await t.test("warns about components that were never good, with what to do", async (t) => {
+    await pool.query(sql`
+      insert into region_state (component_id, region_id, state, since, reporting, samples, bad, bad_run, newest_fault)
+      select c.component_id, r.region_id, 'outage', now(), true, 6, 6, 6, 'blocked'
+      from component c
+      join venue v using (venue_id)
+      cross join region r
+      where v.venue in ('okx', 'kraken') and v.published and c.published and r.published
+      on conflict (component_id, region_id) do update set newest_fault = 'blocked'
+    `);
+    const good = (venue: string) =>
+      pool.query(sql`
+        update component_entry set good_at = now()
+        where component_id in (select component_id from component join venue using (venue_id) where venue = ${venue})
+      `);
+    await good("kraken");
+    const never = async () => (await findingsOn(pool, null, registry)).filter(({ check }) => check === "never good");
+    const { rest, socket } = registry.venues.find(({ id }) => id === "okx")!;
+    const found = await never();
+    t.equal(found.length, rest.length + 1 + socket!.streams.length, "those of okx alone");
+    t.match(found[0], {
+      grade: "warning",
+      found: `never seen good from here: okx rest:${rest[0]!.name}: blocked`,
+      advice: /^it refuses this address or country: measure it from another region/,
+    });
+    await pool.query(sql`update component_entry set good_at = null`);
+    t.match((await never()).slice(-1), [{ found: /^never seen good from here: okx ws:\w+: blocked$/ }]);
+    await pool.query(sql`
+      insert into component_entry (component_id, holds_from, fingerprint)
+      select component_id, now(), 'another' from component_entry where holds_from = '-infinity'
+    `);
+    await pool.query(sql`update component_entry set good_at = now() where fingerprint = 'another'`);
+    t.match(await never(), [{ grade: "ok" }], "the present entry counts");
+    const probe = await poolAs(t, "vw_probe");
+    t.match(
+      (await findingsOn(probe, null, registry)).find(({ check }) => check === "never good"),
+      {
+        grade: "ok",
+        found: "not checked: this user may not see it",
+      },
+    );
+    await pool.query(sql`delete from region_state`);
   });
 
   await t.test("sees a certificate that has expired", async (t) => {
@@ -211,6 +273,21 @@ void t.test("the doctor counts waiting samples", async (t) => {
   }
 });
 
+void t.test("the doctor warns about entries that are old, and about what ends", async (t) => {
+  const registry = await loadRegistry("registry/default.json");
+  const [okx] = registry.venues.filter(({ id }) => id === "okx");
+  const until = { date: "2026-10-31", what: "Port 8443 closes", source: "its notice" };
+  const dated = { ...registry, venues: [{ ...okx!, checkedAt: "2026-06-01", until }] };
+  t.match(entriesFound(dated, new Date("2026-11-28")), {
+    check: "entries",
+    grade: "warning",
+    found:
+      "compared with their sources more than 90 days ago: okx (2026-06-01); okx ended on 2026-10-31: Port 8443 closes (its notice)",
+    advice: /^install the newest release/,
+  });
+  t.equal(entriesFound(dated, new Date("2026-06-02")).grade, "ok");
+});
+
 void t.test("the doctor reports too few open files with the number needed", async (t) => {
   const registry = await loadRegistry("registry/all.json");
   const found = /^256 are allowed, at most \d+ are needed/;
@@ -236,7 +313,10 @@ async function doctorFinds(t: Test, env: Env, failed: string[], expected: Record
 async function environment(t: Test, registry: Registry, env: Env): Promise<Env> {
   const directory = t.testdir({});
   const path = join(directory, "registry.json");
-  await writeFile(path, JSON.stringify(registry));
+  // their real dates would make the doctor warn one day
+  const checkedAt = new Date().toISOString().slice(0, 10);
+  const venues = registry.venues.map((venue) => ({ ...venue, checkedAt, until: undefined }));
+  await writeFile(path, JSON.stringify({ ...registry, venues }));
   const ports = { PORT: String(await freePort()), HEALTH_PORT: String(await freePort()) };
   return { REGISTRY: path, DATA_DIR: directory, ...ports, ...env };
 }

@@ -2,8 +2,9 @@ import fs, { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { packagedFile } from "../../../shared/config/package.js";
-import type { Stream } from "../../../shared/registry/registry.js";
-import { loadRegistry } from "../../../shared/registry/load-registry.js";
+import type { Stream, Venue } from "../../../shared/registry/registry.js";
+import { catalogueEntry } from "../../../shared/registry/catalogue.js";
+import { loadRegistry, parseRegistry } from "../../../shared/registry/load-registry.js";
 import { leastPeriods } from "../../../server/stalls/proposal.js";
 import { type Threshold, withThresholds, writeThresholds } from "../../../server/stalls/write.js";
 import { emptyDatabase, migratedDatabase } from "../../support/database.js";
@@ -11,14 +12,27 @@ import { slotMs, storeHeard } from "../../support/stream-slots.js";
 import { runCli } from "../../support/run-script.js";
 
 const packaged = packagedFile("registry/default.json");
-const original = readFileSync(packaged, "utf8");
+
+/** The lines of the catalogue's entries, in a registry of whole entries. */
+const original = wholeEntries();
 
 /** Matches every stall object of a registry, and nothing else. */
 const stalls = /"stall":\s*\{\s*"afterMs":\s*\d+,\s*"distribution":\s*(?:null|\{[^{}]*\})\s*\}/g;
 
 const withoutStalls = (text: string) => text.replaceAll(stalls, "");
 
+/** A list of ids, as it is packaged. */
+const list = readFileSync(packaged, "utf8");
+
 const one = threshold("kraken", "trades", 77_000);
+
+function wholeEntries(): string {
+  const { venues, ...rest } = JSON.parse(readFileSync(packagedFile("registry/default.json"), "utf8")) as {
+    venues: string[];
+  };
+  const entries = venues.map((id) => readFileSync(packagedFile(`registry/venues/${id}.json`), "utf8").trimEnd());
+  return `${JSON.stringify(rest).replace(/}$/, "")},"venues": [\n${entries.join(",\n")}\n]}\n`;
+}
 
 void t.test("writing thresholds changes nothing else in a registry", async (t) => {
   const registry = await loadRegistry(packaged);
@@ -40,13 +54,81 @@ void t.test("writing thresholds changes nothing else in a registry", async (t) =
   t.equal(withThresholds(original, [...all, ...all], "it"), rewritten, "of two for one stream, the last counts");
 });
 
+void t.test("thresholds of venues of the catalogue become overrides", async (t) => {
+  const book = threshold("kraken", "book", 66_000);
+  const rewritten = withThresholds(list, [one], "it");
+  const asWritten = oneLine(one.stall);
+  t.equal(
+    rewritten,
+    list.replace(
+      '"kraken"',
+      `{ "id": "kraken", "override": { "socket": { "streams": { "trades": { "stall": ${asWritten} } } } } }`,
+    ),
+    "the rest is equal byte for byte",
+  );
+  const both = withThresholds(rewritten, [book], "it");
+  t.equal(both, rewritten.replace(asWritten, `${asWritten} }, "book": { "stall": ${oneLine(book.stall)}`));
+  t.equal(withThresholds(list, [one, book], "it"), both);
+  t.equal(withThresholds(both, [one, book], "it"), both, "writing them again changes nothing");
+  const again = withThresholds(both, [threshold("kraken", "trades", 78_000)], "it");
+  t.equal(again, both.replace('"afterMs": 77000', '"afterMs": 78000'));
+
+  const all = (await loadRegistry(packaged)).venues.flatMap(({ id, socket }) =>
+    (socket?.streams ?? []).map(({ name }, index) => threshold(id, name, 10_000 + 1000 * index)),
+  );
+  const { venues } = parseRegistry(JSON.parse(withThresholds(list, all, "it")), "it");
+  t.strictSame(
+    venues.flatMap(({ id, socket }) => socket!.streams.map(({ name, stall }) => ({ venue: id, stream: name, stall }))),
+    all,
+  );
+});
+
+void t.test("an override keeps its other changes and its formatting", (t) => {
+  const { socket } = catalogueEntry("kraken") as Venue;
+  const own = [{ ...socket!.streams.find(({ name }) => name === "trades")!, label: "My trades" }];
+  const stall = oneLine(one.stall);
+  for (const [what, override, expected] of [
+    ["an empty override", "{ }", `{ "socket": { "streams": { "trades": { "stall": ${stall} } } } }`],
+    [
+      "one of an endpoint",
+      '{"name":"K"  }',
+      `{"name":"K", "socket": { "streams": { "trades": { "stall": ${stall} } } }  }`,
+    ],
+    [
+      "one of the same stream",
+      '{ "socket": {\n"streams": { "trades": { "label": "T" } } } }',
+      `{ "socket": {\n"streams": { "trades": { "label": "T", "stall": ${stall} } } } }`,
+    ],
+    [
+      "one with a threshold",
+      '{ "socket": { "streams": { "trades": { "stall": { "afterMs": 50000, "distribution": null } } } } }',
+      `{ "socket": { "streams": { "trades": { "stall": ${stall} } } } }`,
+    ],
+    [
+      "one with a list of streams",
+      JSON.stringify({ socket: { streams: own } }),
+      JSON.stringify({ socket: { streams: own } }).replace(JSON.stringify(own[0]!.stall), stall),
+    ],
+    [
+      "one under another id",
+      '{ "id": "mine" }',
+      `{ "id": "mine", "socket": { "streams": { "trades": { "stall": ${stall} } } } }`,
+    ],
+  ] as const) {
+    const text = list.replace('"kraken"', `{ "override": ${override}, "id": "kraken" }`);
+    const venue = override.includes('"mine"') ? "mine" : "kraken";
+    t.equal(withThresholds(text, [{ ...one, venue }], "it"), text.replace(override, expected), what);
+  }
+  t.end();
+});
+
 void t.test("a stream without a proposal is unchanged", (t) => {
   const rewritten = withThresholds(original, [one], "it");
   const [before, after] = [original, rewritten].map((text) => text.split("\n")) as [string[], string[]];
   t.equal(after.length, before.length);
   const changed = after.filter((line, index) => line !== before[index]);
   t.strictSame(changed, [
-    '            "stall": { "afterMs": 77000, "distribution": { "periods": 12345, "from": "2026-10-24", "to": "2026-10-31", "p50Ms": 4, "p99Ms": 500, "p999Ms": 5000 } }',
+    '        "stall": { "afterMs": 77000, "distribution": { "periods": 12345, "from": "2026-10-24", "to": "2026-10-31", "p50Ms": 4, "p99Ms": 500, "p999Ms": 5000 } }',
   ]);
   t.end();
 });
@@ -175,6 +257,11 @@ function threshold(venue: string, stream: string, afterMs: number): Threshold {
 function copied(t: Test): { folder: string; path: string } {
   const folder = t.testdir({});
   const path = join(folder, "registry.json");
-  fs.copyFileSync(packaged, path);
+  fs.writeFileSync(path, original);
   return { folder, path };
+}
+
+/** As the command writes small objects. */
+function oneLine(value: object): string {
+  return JSON.stringify(value, null, 1).replaceAll(/\s*\n\s*/g, " ");
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { loadRegistry, parseRegistry } from "../../../shared/registry/load-registry.js";
-import { duration, faults, id, text } from "../../support/registry-faults.js";
+import { duration, faults, id, knownOfVenue, text } from "../../support/registry-faults.js";
 
 /** The smallest registry that has everything; each call returns a new one to break. */
 function good() {
@@ -19,6 +19,9 @@ function good() {
       head: { path: "$.result", encoding: "hex" },
       newest: { path: "$.at", list: "$.blocks", unit: "iso" },
       dataTime: { path: "$.at", unit: "s", staleAfterMs: 60000 },
+      limited: { path: "$.error.code", equals: [-32005, 15] },
+      halted: { path: "$.state", equals: "maintenance" },
+      alternatives: ["http://127.0.0.1:8082/rpc"],
     },
   ];
   const stream = {
@@ -45,12 +48,30 @@ function good() {
       respond: { when: { path: "$.method" }, message: { op: "pong" } },
     },
     maxConnectionMs: 86400000,
+    limited: [{ path: "$.code", equals: 10028 }],
+    halted: [
+      [
+        { path: "$.channel", equals: "status" },
+        { path: "$.state", equals: "closed" },
+      ],
+    ],
+    alternatives: ["ws://localhost:8083/ws"],
     streams: [stream],
   };
   const api = "https://status.example.com/api/v2/incidents.json";
   const official = { kind: "statuspage", page: null, api, about: ["Futures"] };
   const trade = { category: "bridge", symbol: null, quote: null, chain: "ethereum" };
-  const okx = { id: "okx", name: "OKX", ...trade, rest, socket, official };
+  const source = "its documentation, 2026-11-01";
+  const itself = {
+    ...{ limited: { path: "$", includes: "too many requests" }, sources: ["https://docs.example.com/changelog"] },
+    ...{ checkedAt: "2026-11-28", blockedIn: { countries: ["US"], source }, edgeCacheMs: 2000 },
+    until: { date: "2027-03-01", what: "The API ends", source, components: ["rest:block", "ws:conn"] },
+    ccxt: { id: "okx", differs: [{ host: "ws.example.com", why: source }] },
+    limits: [
+      { origin: "http://127.0.0.1:8080", requests: 60, periodMs: 1000, per: "address", endpoints: ["block"], source },
+    ],
+  };
+  const okx = { id: "okx", name: "OKX", ...trade, rest, socket, official, ...itself };
   const gate = { ...structuredClone(okx), id: "gate", name: "Gate" };
   return {
     probeIntervalMs: 5000,
@@ -64,8 +85,7 @@ function good() {
 }
 
 void t.test("a valid registry is accepted unchanged", (t) => {
-  const value = good();
-  t.equal(parseRegistry(value, "it"), value);
+  t.strictSame(parseRegistry(good(), "it"), good());
   t.end();
 });
 
@@ -89,8 +109,12 @@ const together: [name: string, changes: Record<string, unknown>, lines: string[]
   ],
   [
     "a venue with nothing to measure is refused",
-    { "venues.0.rest": [], "venues.0.socket": null },
-    ["venues[0] (okx).rest: expected an endpoint, as the venue has no socket, found []"],
+    { "venues.0.rest": [], "venues.0.socket": null, "venues.0.until.components": ["rest:block"] },
+    [
+      'venues[0] (okx).limits[0].endpoints[0]: expected none, as the venue has no endpoint, found "block"',
+      'venues[0] (okx).until.components[0]: expected none, as the venue has no component, found "rest:block"',
+      "venues[0] (okx).rest: expected an endpoint, as the venue has no socket, found []",
+    ],
   ],
   [
     "two venues have no former id in common",
@@ -108,7 +132,7 @@ const together: [name: string, changes: Record<string, unknown>, lines: string[]
     },
     [
       `probeIntervalMs: expected ${duration}, found 0`,
-      'venues[0] (okx).colour: expected no such property (known here: id, formerIds, name, category, symbol, quote, chain, rest, socket, official), found "red"',
+      `venues[0] (okx).colour: expected no such property (known here: ${knownOfVenue}), found "red"`,
       `venues[0] (okx).rest[0].cadenceMs: expected ${duration}, found nothing`,
       'venues[1] (okx).id: expected another id than that of venues[0], found "okx"',
       `venues[1] (okx).rest[0].timeoutMs: ${tooLate}`,

@@ -107,7 +107,8 @@ void t.test("each limit is about an origin that its venue asks", (t) => {
 });
 
 void t.test("three probes on one address use at most half of each limit, and one keeps its cadences", async (t) => {
-  const catalogue = (id: string) => JSON.parse(readFileSync(packagedFile(`registry/venues/${id}.json`), "utf8")) as Venue;
+  const catalogue = (id: string) =>
+    JSON.parse(readFileSync(packagedFile(`registry/venues/${id}.json`), "utf8")) as Venue;
   for (const list of ["registry/default.json", "registry/all.json"]) {
     const three = await loadRegistry(packagedFile(list), 3);
     const endpoints = three.venues.flatMap((venue) => venue.rest.map((one) => ({ venue, ...one })));

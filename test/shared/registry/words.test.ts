@@ -30,7 +30,11 @@ function endpointOf(component: string): RestEndpoint {
 
 /** From the venues' documentation, the recordings, and the error tables of ccxt 4.5.90. */
 const answers: [component: string, body: unknown, meaning: Meaning][] = [
-  ["binance rest:ticker", { code: -1003, msg: "Too much request weight used; IP banned until 1790000000000." }, "limited"],
+  [
+    "binance rest:ticker",
+    { code: -1003, msg: "Too much request weight used; IP banned until 1790000000000." },
+    "limited",
+  ],
   ["binance rest:ticker", { code: -1121, msg: "Invalid symbol." }, "bad"],
   ["binance-futures rest:trades", { code: -1003, msg: "Too many requests queued." }, "limited"],
   ["coinbase rest:time", { message: "Public rate limit exceeded" }, "limited"],
@@ -69,8 +73,16 @@ const answers: [component: string, body: unknown, meaning: Meaning][] = [
   ["bitfinex rest:status", ["error", 10020, "symbol: invalid"], "bad"],
   ["bitstamp rest:ticker", { status: "error", reason: "Request rate limit exceeded", code: "400.002" }, "limited"],
   ["bitstamp rest:fx", { error: "Bitstamp.net is under scheduled maintenance. We'll be back soon." }, "halted"],
-  ["gemini rest:book", { result: "error", reason: "RateLimit", message: "Requests were made too frequently" }, "limited"],
-  ["gemini rest:stats", { result: "error", reason: "Maintenance", message: "The system is down for maintenance" }, "halted"],
+  [
+    "gemini rest:book",
+    { result: "error", reason: "RateLimit", message: "Requests were made too frequently" },
+    "limited",
+  ],
+  [
+    "gemini rest:stats",
+    { result: "error", reason: "Maintenance", message: "The system is down for maintenance" },
+    "halted",
+  ],
   ["gemini rest:stats", { result: "error", reason: "System", message: "We are experiencing technical issues" }, "bad"],
   ["deribit rest:time", { jsonrpc: "2.0", error: { code: 10028, message: "too_many_requests" } }, "limited"],
   ["deribit rest:trades", { jsonrpc: "2.0", error: { code: 11051, message: "system_maintenance" } }, "halted"],
@@ -79,15 +91,27 @@ const answers: [component: string, body: unknown, meaning: Meaning][] = [
   ["deribit rest:status", { jsonrpc: "2.0", result: { locked: false, locked_indices: [] } }, "good"],
   ["deribit rest:ticker", { jsonrpc: "2.0", result: { state: "closed", last_price: 64000, timestamp: 1 } }, "halted"],
   ["kraken-futures rest:book", { result: "error", error: "apiLimitExceeded" }, "limited"],
-  ["kraken-futures rest:ticker", { result: "success", ticker: { last: 1, suspended: true, postOnly: false } }, "halted"],
-  ["kraken-futures rest:ticker", { result: "success", ticker: { last: 1, suspended: false, postOnly: true } }, "halted"],
+  [
+    "kraken-futures rest:ticker",
+    { result: "success", ticker: { last: 1, suspended: true, postOnly: false } },
+    "halted",
+  ],
+  [
+    "kraken-futures rest:ticker",
+    { result: "success", ticker: { last: 1, suspended: false, postOnly: true } },
+    "halted",
+  ],
   ["drpc rest:block", { error: { code: 15, message: "You reached Public endpoint rate limit" }, id: 1 }, "limited"],
   ["drpc rest:block", { error: { code: 19, message: "Temporary internal error" }, id: 1 }, "bad"],
   ["publicnode rest:head", { error: { code: -32005, message: "request limit exceeded" }, id: 1 }, "limited"],
   ["publicnode rest:head", { error: { code: -32016, message: "over rate limit" }, id: 1 }, "limited"],
   ["chainlink rest:reference", { error: { code: 429, message: "Too Many Requests" }, id: 1 }, "limited"],
   ["chainlink rest:round", { error: { code: -32603, message: "Internal error" }, id: 1 }, "bad"],
-  ["solana rest:slot", { error: { code: 429, message: "Too many requests for a specific RPC call" }, id: 1 }, "limited"],
+  [
+    "solana rest:slot",
+    { error: { code: 429, message: "Too many requests for a specific RPC call" }, id: 1 },
+    "limited",
+  ],
   ["solana rest:health", { error: { code: -32005, message: "Node is behind by 42 slots" }, id: 1 }, "bad"],
 ];
 
@@ -98,7 +122,12 @@ for (const [component, body, meaning] of answers)
   });
 
 const frames: [venue: string, word: "limited" | "halted", frame: unknown, means: boolean][] = [
-  ["kraken", "halted", { channel: "status", type: "update", data: [{ system: "maintenance", api_version: "v2" }] }, true],
+  [
+    "kraken",
+    "halted",
+    { channel: "status", type: "update", data: [{ system: "maintenance", api_version: "v2" }] },
+    true,
+  ],
   ["kraken", "halted", { channel: "status", type: "update", data: [{ system: "online", api_version: "v2" }] }, false],
   ["kraken", "limited", { method: "subscribe", success: false, error: "EAPI:Rate limit exceeded" }, true],
   ["bitfinex", "halted", { event: "info", code: 20060, msg: "Entering in Maintenance mode" }, true],
@@ -123,7 +152,11 @@ void t.test("no usual answer of a simulated venue is limited or halted", (t) => 
   for (const venue of venues)
     for (const endpoint of venue.rest) {
       const make = playerOf(venue).rest[endpoint.name];
-      t.equal(meaningOf(endpoint, make ? make(tick) : bodyOf(endpoint, tick, 1)), "good", `${venue.id} ${endpoint.name}`);
+      t.equal(
+        meaningOf(endpoint, make ? make(tick) : bodyOf(endpoint, tick, 1)),
+        "good",
+        `${venue.id} ${endpoint.name}`,
+      );
     }
   t.end();
 });

@@ -1,0 +1,73 @@
+/** How long ago the entries of a registry were compared with their sources, and what of them ends. */
+
+import { hostsOf, type Registry, type Venue } from "./registry.js";
+
+/** Venues announce what ends some weeks or months before; an entry that was read this long ago may have missed it. */
+export const agedAfterDays = 90;
+
+/** Time to install a release whose entry no longer needs what ends. */
+export const endsSoonDays = 60;
+
+const dayMs = 86_400_000;
+
+export interface EntryAges {
+  /** Entries that were compared with their sources more than `agedAfterDays` ago, the oldest first. */
+  aged: { venue: string; checkedAt: string; days: number }[];
+  /** Ids of the entries that do not say when. */
+  undated: string[];
+  /** What ends within `endsSoonDays`, or has ended, the earliest first. */
+  ends: EndingSoon[];
+}
+
+export interface EndingSoon {
+  venue: string;
+  date: string;
+  /** Until the day begins, rounded up; 0 or less: it has. */
+  daysLeft: number;
+  what: string;
+  source: string;
+  /** Ids of the components that end; null: all. */
+  components: string[] | null;
+}
+
+export function agesOf({ venues }: Registry, now: Date): EntryAges {
+  const dated = venues.flatMap(({ id, checkedAt }) =>
+    checkedAt === undefined ? [] : [{ venue: id, checkedAt, days: Math.floor((+now - Date.parse(checkedAt)) / dayMs) }],
+  );
+  const ends = venues.flatMap(({ id, until }): EndingSoon[] => {
+    if (until === undefined) return [];
+    const { date, what, source, components = null } = until;
+    return [{ venue: id, date, daysLeft: Math.ceil((Date.parse(date) - +now) / dayMs), what, source, components }];
+  });
+  return {
+    aged: dated.filter(({ days }) => days > agedAfterDays).sort((a, b) => b.days - a.days),
+    undated: venues.filter((venue) => venue.checkedAt === undefined && !isOnThisMachine(venue)).map(({ id }) => id),
+    ends: ends.filter(({ daysLeft }) => daysLeft <= endsSoonDays).sort((a, b) => a.daysLeft - b.daysLeft),
+  };
+}
+
+/** Such a venue, a simulated one for example, is its operator's own, who knows when it changes. */
+function isOnThisMachine(venue: Venue): boolean {
+  return hostsOf(venue).every((host) => /^(localhost|127\..*|\[::1\])$/.test(host));
+}
+
+/** What an operator should read of it, in a few sentences; empty if there is nothing. */
+export function ageSentences({ aged, undated, ends }: EntryAges): string[] {
+  const old = aged.map(({ venue, checkedAt }) => `${venue} (${checkedAt})`).join(", ");
+  return [
+    ...(aged.length > 0 ? [`compared with their sources more than ${agedAfterDays} days ago: ${old}`] : []),
+    ...(undated.length > 0 ? [`without the date of a comparison with their sources: ${undated.join(", ")}`] : []),
+    ...ends.map(endSentence),
+  ];
+}
+
+export function endSentence({ venue, date, daysLeft, what, source, components }: EndingSoon): string {
+  const when =
+    daysLeft <= 0 ? `ended on ${date}` : `ends on ${date}, in ${daysLeft} ${daysLeft === 1 ? "day" : "days"}`;
+  const of = components === null ? venue : `${venue} ${components.join(", ")}`;
+  return `${of} ${when}: ${what} (${source})`;
+}
+
+/** What an operator can do about it. */
+export const ageAdvice =
+  "install the newest release, whose catalogue may have the correction; in entries of your own, compare with the venue's documentation and write the day into checkedAt";
