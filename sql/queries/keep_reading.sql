@@ -215,7 +215,11 @@ absent as (
     -- a feed that lists only current notices ends a notice by omitting it
     over = n.over or l.scope = 'now',
     resolved_at = case when l.scope = 'now' then r.at else n.resolved_at end,
-    vanished = l.scope <> 'now' and coalesce(coalesce(n.posted_at, n.first_seen_at) >= l.listed_from, not n.over)
+    vanished = case l.scope
+      -- work that has not begun was called off
+      when 'now' then n.started_at > r.at
+      else coalesce(coalesce(n.posted_at, n.first_seen_at) >= l.listed_from, not n.over)
+    end
   from verdict r
   cross join lists l
   where r.final_problem is null
@@ -250,9 +254,11 @@ outcome as materialized (
     case when v.final_problem is null then least(v.at, coalesce(l.covers_from, v.at)) end as covers_from
   from verdict v
   left join lateral (
-    -- if a list's reach is unknown, it covers only the present; maintenance lists do not count, because they never
+    -- if a list's reach is unknown, it covers only the present; lists of maintenance do not count, because they never
     -- report incidents
-    select max(coalesce(l.listed_from, v.at)) as covers_from from lists l where l.scope <> 'maintenances'
+    select max(coalesce(l.listed_from, v.at)) as covers_from
+    from lists l
+    where l.scope not in ('maintenances', 'announcements')
   ) l on true
 ),
 run_goes_on as (
