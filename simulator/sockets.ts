@@ -77,14 +77,14 @@ export function serveSockets(stage: Stage): Sockets {
   }
 }
 
-function leaveWaiting(raw: Socket): void {
+export function leaveWaiting(raw: Socket): void {
   // A paused socket would not notice that the client has gone.
   raw.resume();
   raw.once("end", () => raw.destroy());
 }
 
 /** Returns true when the fault has answered the upgrade. */
-function refusal(raw: Socket, fault: ScriptedFault): boolean {
+export function refusal(raw: Socket, fault: ScriptedFault): boolean {
   if (fault.kind === "reset") raw.resetAndDestroy();
   else if (fault.kind === "status" || fault.kind === "handshake-refused")
     refuse(raw, fault.status ?? 503, location(fault));

@@ -3,7 +3,8 @@
  * own protocol, for clients of several regions. A script makes them lag, stall, send false data and fail. The tests and
  * the demo run on it.
  */
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { Registry, Venue } from "../shared/registry/registry.js";
 import { checkFaults } from "./fault-check.js";
 import { faultOf, nextChange, type ScriptedFault } from "./faults.js";
@@ -99,12 +100,12 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   async function open(venue: Venue): Promise<Standing> {
     const stage = stageOf(venue);
     const sockets = serveSockets(stage);
-    const server = createServer(
-      // Longer than any cadence, so that a probe may reuse its connections.
-      { keepAliveTimeout: 330_000 },
-      serveRest(stage, feedOf(stage, registry.venues)),
+    const feed = feedOf(stage, registry.venues);
+    // Longer than any cadence, so that a probe may reuse its connections.
+    const server = createServer({ keepAliveTimeout: 330_000 }, serveRest(stage, feed));
+    server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) =>
+      feed?.isAsked(request) ? feed.push(request, socket, head) : sockets.onUpgrade(request, socket, head),
     );
-    server.on("upgrade", sockets.onUpgrade);
     const listener = await startListener(server, ports[venue.id] ?? 0);
     return { id: venue.id, listener, sockets };
   }

@@ -1,8 +1,8 @@
 /** Compares the data of a venue with the expected shape, and describes the first difference in one line. */
 
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
-import { isInstant, isMilliseconds } from "./instants.js";
-import { plainText } from "./sanitize-text.js";
+import { isDateText, isInstant, isMilliseconds } from "./instants.js";
+import { lastPart, plainText } from "./sanitize-text.js";
 
 /** A JSON schema. Each node describes what it expects; further properties are allowed. */
 export interface NoticeSchema {
@@ -12,7 +12,15 @@ export interface NoticeSchema {
   required?: string[];
   items?: NoticeSchema;
   enum?: unknown[];
-  format?: "text" | "id" | "address" | "instant" | "milliseconds" | "millisecondsOrEmpty";
+  format?:
+    | "text"
+    | "id"
+    | "address"
+    | "addressOfId"
+    | "instant"
+    | "instantOrDateText"
+    | "milliseconds"
+    | "millisecondsOrEmpty";
   minimum?: number;
   maximum?: number;
 }
@@ -49,6 +57,13 @@ export const instantOrNull: NoticeSchema = {
   format: "instant",
 };
 
+/** Instatus documents times as `Sat Jun 11 2022 18:55:50 GMT+0000 (…)`, and sends ISO 8601. */
+export const instantOrDateText: NoticeSchema = {
+  description: "a time",
+  type: "string",
+  format: "instantOrDateText",
+};
+
 export const milliseconds: NoticeSchema = {
   description: "milliseconds since 1970 as text",
   type: "string",
@@ -69,6 +84,14 @@ export const clock: NoticeSchema = {
   maximum: Date.parse("9999-12-30T00:00:00Z"),
 };
 
+/** The time of a publication. A number of milliseconds is above the limit. */
+export const seconds: NoticeSchema = {
+  description: "seconds since 1970",
+  type: "integer",
+  minimum: 0,
+  maximum: Date.parse("9999-12-30T00:00:00Z") / 1000,
+};
+
 /** An id that may become that of a notice, so it must not be empty or longer than can be stored. */
 export const id: NoticeSchema = {
   description: "an id of 1 to 200 plain characters",
@@ -81,6 +104,13 @@ export const address: NoticeSchema = {
   description: "an address of at most 2000 characters",
   type: "string",
   format: "address",
+};
+
+/** The address of a notice, whose last part is its id. */
+export const addressOfId: NoticeSchema = {
+  description: "an address that ends with an id",
+  type: "string",
+  format: "addressOfId",
 };
 
 /** A text with at least one visible character. */
@@ -101,11 +131,15 @@ export const code: NoticeSchema = {
   type: ["string", "number"],
 };
 
+const isId = (value: string) => /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(value);
+
 const formats = {
   text: (value: string) => plainText(value, 500) !== "",
-  id: (value: string) => /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(value),
+  id: isId,
   address: (value: string) => value.length <= 2000,
+  addressOfId: (value: string) => isId(lastPart(value)),
   instant: isInstant,
+  instantOrDateText: (value: string) => isInstant(value) || isDateText(value),
   milliseconds: isMilliseconds,
   millisecondsOrEmpty: (value: string) => value === "" || isMilliseconds(value),
 };

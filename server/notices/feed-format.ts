@@ -15,10 +15,20 @@ export interface FeedDocument {
   url: string;
   /** Address of a further page, counted from 1; null if there are no pages. */
   pageUrl: ((page: number) => string) | null;
-  /** @param body parsed JSON of any shape */
+  /** Present if the address is that of a WebSocket. */
+  pushed?: PushedDocument;
+  /** @param body parsed JSON of any shape; of a pushed document, the list of its frames */
   takeApart(body: unknown, at: Date): Taken;
   /** The meaning at this time of a list that was parsed earlier; absent if it does not depend on the time. */
   asOf?(list: NoticeList, at: Date): NoticeList;
+}
+
+/** A document that a server pushes over a WebSocket when it is asked for. */
+export interface PushedDocument {
+  /** The message that asks for it. */
+  request(at: Date): string;
+  /** Whether this frame is the last one of the document. Without such a frame it ends when the server falls silent. */
+  isLast(frame: string): boolean;
 }
 
 export interface Taken {

@@ -1,8 +1,11 @@
 import { betterstack } from "./betterstack.js";
 import { binance } from "./binance.js";
+import { bitget } from "./bitget.js";
 import { bybit } from "./bybit.js";
 import type { FeedFormat } from "./feed-format.js";
 import type { FeedSource } from "./feed.js";
+import { gate } from "./gate.js";
+import { instatus } from "./instatus.js";
 import { kucoin } from "./kucoin.js";
 import { okx } from "./okx.js";
 import { statuspage } from "./statuspage.js";
@@ -15,4 +18,7 @@ export const feedKinds: Record<FeedSource["kind"], FeedFormat> = {
   "bybit-system-status": bybit,
   "kucoin-service-status": kucoin,
   betterstack,
+  instatus,
+  "bitget-announcements": bitget,
+  "gate-announcements": gate,
 };

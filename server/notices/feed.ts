@@ -11,7 +11,7 @@ export type NoticeKind = "incident" | "maintenance";
 export interface Notice {
   /**
    * The venue's id of the notice, at most 200 characters; null if the feed only shows the present state, without ids
-   * (Binance, KuCoin).
+   * (Binance, KuCoin, the status of an Instatus page).
    */
   id: string | null;
   kind: NoticeKind;
@@ -43,9 +43,10 @@ export interface Notice {
 export interface NoticeList {
   /**
    * The same at each reading of a feed. `now`: the list shows the present state, so an empty one means that there is no
-   * notice at this moment.
+   * notice at this moment. `announcements`: articles about maintenance, which name the time of the work in their text
+   * only; their start is their publication, and a calendar leaves them out.
    */
-  scope: "incidents" | "maintenances" | "notices" | "now";
+  scope: "incidents" | "maintenances" | "notices" | "announcements" | "now";
   /** Newest first. Ids are unique. */
   notices: Notice[];
   /**

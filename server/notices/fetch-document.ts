@@ -146,7 +146,7 @@ function documentOf({ headers, chunks }: EndedExchange): FetchedDocument {
   };
 }
 
-function failed(problem: string, status: number | null = null): FetchFailure {
+export function failed(problem: string, status: number | null = null): FetchFailure {
   return {
     kind: "failed",
     problem,
@@ -156,7 +156,7 @@ function failed(problem: string, status: number | null = null): FetchFailure {
   };
 }
 
-function unanswered(problem: string): FetchFailure {
+export function unanswered(problem: string): FetchFailure {
   return { ...failed(problem), unanswered: true };
 }
 
@@ -176,7 +176,7 @@ function redirect(status: number, location: string, from: URL): FetchFailure | M
 /** Binance answers 418 to a client that it has banned, with the length of the ban. */
 const rations = new Set([418, 429, 503]);
 
-function refusal(status: number, retryAfter: string | undefined): FetchFailure {
+export function refusal(status: number, retryAfter: string | undefined): FetchFailure {
   const waitMs = rations.has(status)
     ? retryAfterMs(retryAfter, Date.now(), { longestMs: longestWaitMs, credibleMs: Infinity })
     : 0;
@@ -189,7 +189,7 @@ function placeOf({ protocol, host }: URL): string {
 }
 
 /** @throws the error itself if it is a bug of ours */
-function problemOf(error: Error): string {
+export function problemOf(error: Error): string {
   if (isDecompressionError(error))
     return `expected a body that can be decompressed, got ${(error as NodeJS.ErrnoException).code}`;
   return `expected an answer, got ${wordsForCodes(networkCodesOf(error))}`;

@@ -12,6 +12,13 @@ export function isInstant(text: string): boolean {
   return iso.test(text) && isOnCalendar(text.slice(0, 10)) && isKept(Date.parse(text));
 }
 
+const dateText = /^[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d GMT[+-]\d{4}( \([\w -]{1,60}\))?$/;
+
+/** As JavaScript shows a date: `Sat Jun 11 2022 18:55:50 GMT+0000 (Coordinated Universal Time)`. */
+export function isDateText(text: string): boolean {
+  return dateText.test(text) && isKept(Date.parse(text));
+}
+
 /** Milliseconds since 1970, as digits. */
 export function isMilliseconds(text: string): boolean {
   return /^\d{1,15}$/.test(text) && isKept(Number(text));

@@ -20,6 +20,15 @@ function earliest(parts: NoticeList[]): Date | null {
   return new Date(Math.min(...from.map(Number)));
 }
 
+/**
+ * How far back a list goes whose end may have been cut off; null: unknown. If it is not ordered by the times of
+ * publication, newer entries may have been cut off.
+ */
+export function reachOf(postedMs: number[]): Date | null {
+  const isOrdered = postedMs.every((ms, index) => index === 0 || ms <= postedMs[index - 1]!);
+  return isOrdered && postedMs.length > 0 ? new Date(postedMs.at(-1)!) : null;
+}
+
 /** The newest notices of all lists together. A list that loses notices begins after the newest of these. */
 export function newest(lists: NoticeList[], most: number): NoticeList[] {
   const all = lists.flatMap(({ notices }) => notices).sort(byAge);

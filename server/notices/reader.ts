@@ -1,6 +1,7 @@
 /** Reads venues' own status feeds, with pauses and within limits. It never fetches an address that a feed contains. */
 
 import { isDeepStrictEqual } from "node:util";
+import { listenToDocument } from "./listen-document.js";
 import {
   makeDocumentFetcher,
   type DocumentFetcherOptions,
@@ -19,6 +20,8 @@ import { plainText } from "./sanitize-text.js";
 export interface FeedReaderOptions extends DocumentFetcherOptions {
   /** From one request to a host to the next; default: the pause of the feed's kind. */
   pauseMs?: number;
+  /** How long after its newest frame a server that pushes its feed counts as silent; default: five seconds. */
+  quietMs?: number;
   /** Limit for all documents of a feed, including the pauses between them. */
   readingMs?: number;
 }
@@ -108,7 +111,9 @@ export function makeFeedReader({ pauseMs, readingMs = 120_000, ...options }: Fee
     const turn = () => pace.turn(new URL(url).host, betweenMs, signal);
     const known = memory.get(url);
     const marks = known?.validators ?? null;
-    const answer = await asking.ask(url, marks, turn, signal);
+    const answer = document.pushed
+      ? await turn().then(() => listenToDocument(url, document.pushed!, { ...options, at, signal }))
+      : await asking.ask(url, marks, turn, signal);
     if (answer.kind === "failed") return failedPart(url, answer);
     if (answer.kind === "unchanged") {
       if (known === undefined) return understoodPart(url, notUnderstood(unasked));

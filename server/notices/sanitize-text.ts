@@ -34,6 +34,12 @@ export function webAddress(text: string | null): string | null {
   return href.length <= 2000 ? href : null;
 }
 
+/** The last part of the path of an http(s) URL, such as the id of a notice; empty if there is none. */
+export function lastPart(url: string): string {
+  const address = webAddress(url);
+  return address === null ? "" : new URL(address).pathname.replace(/\/$/, "").split("/").at(-1)!;
+}
+
 const mostRaw = 16_384;
 
 /** The entry as the venue sent it, except for blanks and the form of escapes. */

@@ -4,6 +4,7 @@
  * The page's indicator is never used, because pages show "operational" during critical incidents.
  */
 
+import { reachOf } from "./notice-lists.js";
 import { partitionValid, type Entries } from "./partition-valid.js";
 import { notUnderstood, type FeedDocument, type FeedFormat, type Taken } from "./feed-format.js";
 import { feedTimeProblem } from "./feed-time.js";
@@ -125,7 +126,7 @@ function takeApart(body: unknown, source: FeedSource, at: Date, kind: Kind): Tak
   if (fault !== null) return notUnderstood(fault);
   const { page } = body as { page: Page };
   const feedAt = new Date(page.updated_at);
-  const problem = hostProblem(page, source) ?? feedTimeProblem(feedAt, source, at);
+  const problem = hostProblem(page.url, source) ?? feedTimeProblem(feedAt, source, at);
   if (problem !== null) return notUnderstood(problem);
   const values = (body as Record<Kind["property"], unknown[]>)[kind.property];
   const entries = partitionValid<Entry>(values, kind.property, (value, place) => entryFault(value, place!, page, kind));
@@ -138,7 +139,7 @@ function takeApart(body: unknown, source: FeedSource, at: Date, kind: Kind): Tak
 }
 
 /** The problem if this is not the page that we asked for. */
-function hostProblem({ url }: Page, source: FeedSource): string | null {
+export function hostProblem(url: string, source: FeedSource): string | null {
   const host = hostOf(url);
   const hosts = [source.page, source.api].map((own) => own && hostOf(own));
   if (host !== null && hosts.includes(host)) return null;
@@ -166,16 +167,8 @@ function listOf({ good, problem }: Entries<Entry>, isWhole: boolean, page: Page,
     scope: kind.scope,
     notices: good.map((entry) => noticeOf(entry, base, kind)),
     // An entry that was not understood is missing from the list, and may be from any time.
-    listedFrom: problem === null ? listedFrom(posted, isWhole) : null,
+    listedFrom: problem !== null ? null : isWhole ? new Date(0) : reachOf(posted),
   };
-}
-
-/** How far back a list goes, whose end may have been cut off. */
-function listedFrom(posted: number[], isWhole: boolean): Date | null {
-  if (isWhole) return new Date(0);
-  // If it is ordered by something else, newer entries may have been cut off.
-  const isOrdered = posted.every((ms, index) => index === 0 || ms <= posted[index - 1]!);
-  return isOrdered ? new Date(posted.at(-1)!) : null;
 }
 
 const overWords = new Set(["resolved", "postmortem", "completed"]);

@@ -385,11 +385,15 @@ function channelOf(stream: unknown): string[] {
 
 function officialRules({ kind, page, api }: Official, isSound: Sound): RegistryProblem[] {
   const isHtml = kind === "html";
+  const isPushed = kind === "gate-announcements";
+  const isSocket = /^wss?:/.test(api ?? "");
   return [
     ...reading(isSound, ["kind", "page"], () => must(!isHtml || page !== null, ["page"], "an address with kind html")),
     ...reading(isSound, ["kind", "api"], () => [
       ...must(!isHtml || api === null, ["api"], "null with kind html"),
       ...must(isHtml || api !== null, ["api"], `an address with kind ${kind}`),
+      ...must(api === null || isPushed || !isSocket, ["api"], `an https:// address with kind ${kind}`),
+      ...must(api === null || !isPushed || isSocket, ["api"], `a wss:// address with kind ${kind}`),
     ]),
     ...reading(isSound, ["page"], () => urlRule(["page"], page)),
     ...reading(isSound, ["api"], () => urlRule(["api"], api)),

@@ -354,9 +354,12 @@ export interface Official {
     | "bybit-system-status"
     | "kucoin-service-status"
     | "betterstack"
+    | "instatus"
+    | "bitget-announcements"
+    | "gate-announcements"
     | "html";
   page: string | null;
-  /** Null exactly for kind `html`. */
+  /** Null exactly for kind `html`. For kind `gate-announcements` the address of a WebSocket. */
   api: string | null;
   /**
    * For a feed of several services: a notice is about this venue when its title or one of its components contains one

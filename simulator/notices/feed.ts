@@ -1,6 +1,7 @@
-/** One venue's status feed and its page for people, served over HTTP, good and faulty. */
+/** One venue's status feed and its page for people, served over HTTP or pushed, good and faulty. */
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { faultyAnswers, slowness } from "../faulty-answers.js";
 import type { ScriptedFault } from "../faults.js";
 import { worldPath } from "../loopback.js";
@@ -8,6 +9,7 @@ import { sendHtml, sendJson } from "../send.js";
 import { regionOf, type Stage } from "../stage.js";
 import { ownAnswers } from "./own-status.js";
 import { noticesAt, type ScriptedPost } from "./posts.js";
+import { pushFrames } from "./pushed-feed.js";
 import { statuspageDocument, type Page } from "./statuspage.js";
 import type { SimulatedFeedKind } from "./words.js";
 
@@ -18,6 +20,8 @@ export interface SimulatedFeed {
    */
   isAsked(request: IncomingMessage): boolean;
   answer(request: IncomingMessage, response: ServerResponse): void;
+  /** Answers an upgrade of a feed that is pushed over a WebSocket. */
+  push(request: IncomingMessage, raw: Socket, head: Buffer): void;
   /** The present content of its address. */
   body(): object;
 }
@@ -36,7 +40,7 @@ interface Content {
 
 export function serveFeed({ kind, api, page }: FeedPlan, stage: Stage): SimulatedFeed {
   const { venue } = stage;
-  const apiPath = worldPath(api);
+  const apiPath = worldPath(api).replace(/\?.*/, "");
   const pagePath = page === null ? null : worldPath(page);
   /** A Statuspage serves all its documents in the folder of `incidents.json`. */
   const folder = kind === "statuspage" ? apiPath.replace(/[^/]*$/, "") : null;
@@ -44,6 +48,7 @@ export function serveFeed({ kind, api, page }: FeedPlan, stage: Stage): Simulate
   return {
     isAsked,
     answer,
+    push,
     body: () => contentOf(apiPath, 0, stage.now())!.body,
   };
 
@@ -63,6 +68,17 @@ export function serveFeed({ kind, api, page }: FeedPlan, stage: Stage): Simulate
     if (waitMs === 0) return deliver(request, response, fault);
     const timer = setTimeout(deliver, waitMs, request, response, fault);
     response.once("close", () => clearTimeout(timer));
+  }
+
+  function push(request: IncomingMessage, raw: Socket, head: Buffer) {
+    stage.count("official", null);
+    const fault = stage.faultOf("official", null);
+    pushFrames(request, raw, head, fault, () => {
+      if (fault?.kind === "error-inside") return [errorInside()];
+      const { body } = faultyContent(request.url!, raw.localPort!, fault)!;
+      const frames = Array.isArray(body) ? (body as unknown[]) : [body];
+      return fault?.kind === "empty-list" ? frames.slice(0, 1) : frames;
+    });
   }
 
   function deliver(request: IncomingMessage, response: ServerResponse, fault: ScriptedFault | undefined) {
@@ -169,13 +185,15 @@ const losable = new Set([
   "started_at",
   "scheduled_for",
   "begin",
+  "cTime",
+  "published_at",
 ]);
 
 function withoutField(key: string, value: unknown): unknown {
   return losable.has(key) ? undefined : value;
 }
 
-const lists = ["incidents", "scheduled_maintenances", "data", "list"];
+const lists = ["incidents", "scheduled_maintenances", "data", "list", "activeIncidents", "activeMaintenances"];
 
 function withoutEntries(key: string, value: unknown): unknown {
   return lists.includes(key) && Array.isArray(value) ? [] : value;

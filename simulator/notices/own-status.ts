@@ -33,6 +33,9 @@ export const ownAnswers: Record<
   },
   "okx-system-status": okx,
   "bybit-system-status": bybit,
+  instatus,
+  "bitget-announcements": bitget,
+  "gate-announcements": gate,
 };
 
 /** The newest first. */
@@ -103,6 +106,71 @@ function bybit(posts: readonly ScriptedPost[], query: URLSearchParams, at: Date,
     retExtInfo: {},
     time: +at,
   });
+}
+
+/** Lists what is not over, and omits a list that is empty. */
+function instatus(posts: readonly ScriptedPost[], _query: URLSearchParams, at: Date, page: string): OwnAnswer {
+  const open = noticesAt(posts, "instatus", at).filter(({ status }) => !isOver(status));
+  const url = page.replace(/\/$/, "");
+  const entryOf = ({ id, title, status, changedAt }: PostedNotice, path: string) => ({
+    ...{ id, name: title, status, url: `${url}/${path}/${id}`, updatedAt: changedAt.toISOString() },
+  });
+  const incidents = open
+    .filter(({ kind }) => kind === "incident")
+    .map((one) => ({ ...entryOf(one, "incident"), started: one.startedAt.toISOString(), impact: one.impact }));
+  const maintenances = open
+    .filter(({ kind }) => kind === "maintenance")
+    .map((one) => ({
+      ...entryOf(one, "maintenance"),
+      start: one.startedAt.toISOString(),
+      duration: String(Math.round((Number(endOf(one)) - +one.startedAt) / 60_000)),
+    }));
+  const isUnderWay = maintenances.some(({ status }) => status === "INPROGRESS");
+  const status = incidents.length > 0 ? "HASISSUES" : isUnderWay ? "UNDERMAINTENANCE" : "UP";
+  return ok({
+    page: { name: "Status", url, status },
+    ...(incidents.length > 0 && { activeIncidents: incidents }),
+    ...(maintenances.length > 0 && { activeMaintenances: maintenances }),
+  });
+}
+
+function bitget(posts: readonly ScriptedPost[], query: URLSearchParams, at: Date): OwnAnswer {
+  const annType = "maintenance_system_updates";
+  if (query.get("language") === null)
+    return {
+      status: 400,
+      body: { code: "400172", msg: "Parameter verification failed", requestTime: +at, data: null },
+    };
+  const data = noticesAt(posts, "bitget-announcements", at)
+    .slice(0, 10)
+    .map(({ id, title, impact, postedAt }) => ({
+      annId: id,
+      annTitle: title,
+      annDesc: "",
+      cTime: String(+postedAt),
+      language: "en_US",
+      annUrl: `https://www.bitget.com/en/support/articles/${id}`,
+      annType,
+      annSubType: impact,
+    }));
+  return ok({ code: "00000", msg: "success", requestTime: +at, data });
+}
+
+/** The frames that follow a subscription: the acknowledgement, and the newest announcement. */
+function gate(posts: readonly ScriptedPost[], _query: URLSearchParams, at: Date): OwnAnswer {
+  const head = { time: Math.floor(+at / 1000), time_ms: +at, channel: "announcement.summary_engine_upgrade" };
+  const [newest] = noticesAt(posts, "gate-announcements", at);
+  const result = newest && {
+    lang: "en",
+    origin_url: `https://www.gate.com/article/${newest.id}`,
+    title: newest.title,
+    brief: newest.title,
+    published_at: Math.floor(+newest.postedAt / 1000),
+  };
+  return ok([
+    { ...head, event: "subscribe", result: { status: "success" } },
+    ...(result ? [{ ...head, event: "update", result }] : []),
+  ]);
 }
 
 /** Returns the actual or expected end of a notice, and an hour where none is known. */

@@ -55,6 +55,9 @@ const statuspage: Words = {
   },
 };
 
+/** An announcement stays as it was published. */
+const article: Course = { announced: null, started: "announced", over: "announced" };
+
 export const wordsOf: Record<SimulatedFeedKind, Words> = {
   statuspage,
   "okx-system-status": {
@@ -89,13 +92,41 @@ export const wordsOf: Record<SimulatedFeedKind, Words> = {
     incident: ownCourse,
     maintenance: ownCourse,
   },
+  instatus: {
+    impacts: {
+      DEGRADEDPERFORMANCE: "incident",
+      PARTIALOUTAGE: "incident",
+      MAJOROUTAGE: "incident",
+      UNDERMAINTENANCE: "maintenance",
+    },
+    statuses: ["INVESTIGATING", "IDENTIFIED", "MONITORING", "RESOLVED", "NOTSTARTEDYET", "INPROGRESS", "COMPLETED"],
+    incident: { announced: null, started: "INVESTIGATING", over: "RESOLVED" },
+    maintenance: { announced: "NOTSTARTEDYET", started: "INPROGRESS", over: "COMPLETED" },
+  },
+  "bitget-announcements": {
+    impacts: {
+      system_updates: "maintenance",
+      spot_maintenance: "maintenance",
+      futures_maintenance: "maintenance",
+      asset_maintenance: "maintenance",
+    },
+    statuses: [],
+    incident: article,
+    maintenance: article,
+  },
+  "gate-announcements": {
+    impacts: { engine_upgrade: "maintenance" },
+    statuses: [],
+    incident: article,
+    maintenance: article,
+  },
 };
 
 /** The statuses that end a notice. */
 const overStatuses = ["resolved", "postmortem", "completed", "canceled"];
 
 export function isOver(status: string): boolean {
-  return overStatuses.includes(status);
+  return overStatuses.includes(status.toLowerCase());
 }
 
 /**

@@ -66,36 +66,8 @@ reading as materialized (
 never_was as (
   delete from official_reading r where r.source_id = $1::integer and r.from_at > $2::timestamptz
 ),
-given as materialized (
-  select distinct on (l.scope, k.external_id)
-    l.scope,
-    k.external_id,
-    n.kind,
-    n.title,
-    n.url,
-    n.status,
-    n.impact,
-    -- if the feed gives no time, or the notice has no id, use the time when we first saw it
-    coalesce(n."startedAt", b.started_at, r.at) as started_at,
-    -- The first stated time counts, if plausible: feeds move dates in hindsight. If the feed gives none, it was after
-    -- the last reading without the notice: this reading's time would make us look early by up to the distance between
-    -- readings.
-    coalesce(
-      case
-        when b.posted_at between b.first_seen_at - interval '366 days' and b.first_seen_at + interval '10 minutes'
-          then b.posted_at
-      end,
-      n."postedAt",
-      b.posted_at,
-      case when b.notice_id is null and r.was_readable and r.unbroken then r.before_at end
-    ) as posted_at,
-    n."resolvedAt" as resolved_at,
-    n.over,
-    api.texts(n.subjects) as subjects,
-    n.raw,
-    b.notice_id,
-    b as before,
-    coalesce(b.first_seen_at, r.at) as first_seen_at
+listed as materialized (
+  select distinct on (l.scope, k.external_id) l.scope, k.external_id, n.*, own.notice_id as own_id
   from reading r
   cross join lists l
   cross join lateral jsonb_to_recordset(l.notices) as n (
@@ -120,8 +92,72 @@ given as materialized (
       n.id, o.external_id, n.status || '@' || to_char(r.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
     ) as external_id
   ) k
-  left join official_incident b on b.source_id = r.source_id and b.scope = l.scope and b.external_id = k.external_id
+  left join official_incident own
+    on own.source_id = r.source_id and own.scope = l.scope and own.external_id = k.external_id
   order by l.scope, k.external_id, n."postedAt" desc nulls last
+),
+-- A feed that moved to another vendor brings its history with it, under other ids and in other lists. Vendors give the
+-- time of an imported notice to the minute, and as its start take its start or its publication.
+alike as materialized (
+  select l.scope, l.external_id, m.notice_id, d.seconds
+  from reading r
+  cross join listed l
+  join official_incident m
+    on m.source_id = r.source_id and m.before_move and m.kind = l.kind and lower(m.title) = lower(l.title)
+  cross join lateral (
+    select least(
+      abs(extract(epoch from m.started_at - l."startedAt")), abs(extract(epoch from m.posted_at - l."startedAt"))
+    ) as seconds
+  ) d
+  where l.own_id is null and d.seconds <= 60
+    and not exists (select from listed o where o.own_id = m.notice_id)
+),
+-- each notice continues at most one, and each is continued by at most one
+continued as materialized (
+  select distinct on (n.notice_id) n.scope, n.external_id, n.notice_id
+  from (
+    select distinct on (a.scope, a.external_id) a.*
+    from alike a
+    order by a.scope, a.external_id, a.seconds, a.notice_id
+  ) n
+  order by n.notice_id, n.seconds, n.scope, n.external_id
+),
+given as materialized (
+  select
+    l.scope,
+    l.external_id,
+    l.kind,
+    l.title,
+    l.url,
+    l.status,
+    l.impact,
+    -- if the feed gives no time, or the notice has no id, use the time when we first saw it
+    coalesce(l."startedAt", b.started_at, r.at) as started_at,
+    -- The first stated time counts, if plausible: feeds move dates in hindsight. If the feed gives none, it was after
+    -- the last reading without the notice: this reading's time would make us look early by up to the distance between
+    -- readings.
+    coalesce(
+      case
+        when b.posted_at between b.first_seen_at - interval '366 days' and b.first_seen_at + interval '10 minutes'
+          then b.posted_at
+      end,
+      l."postedAt",
+      b.posted_at,
+      case when b.notice_id is null and r.was_readable and r.unbroken then r.before_at end
+    ) as posted_at,
+    l."resolvedAt" as resolved_at,
+    l.over,
+    -- Venues unlink the components when they resolve a notice, and some vendors name none at all. What it was about
+    -- does not change with that.
+    coalesce(nullif(api.texts(l.subjects), '{}'), b.subjects, '{}') as subjects,
+    l.raw,
+    b.notice_id,
+    b as before,
+    coalesce(b.first_seen_at, r.at) as first_seen_at
+  from reading r
+  cross join listed l
+  left join continued c using (scope, external_id)
+  left join official_incident b on b.notice_id = coalesce(l.own_id, c.notice_id)
 ),
 -- A feed that invents notices must not fill the disk: the newest are admitted first. The first good reading brings a
 -- whole history, and those before it parts of one.
@@ -171,6 +207,7 @@ added as (
 changed as (
   update official_incident n
   set
+    scope = j.scope, external_id = j.external_id, before_move = false,
     kind = j.kind, title = j.title, url = j.url, status = j.status, impact = j.impact, started_at = j.started_at,
     posted_at = j.posted_at, resolved_at = j.resolved_at, over = j.over, subjects = j.subjects,
     raw = j.raw, last_seen_at = r.at, left_at = null, vanished = false
@@ -192,6 +229,7 @@ changed as (
     and (
       d.is_news
       or n.left_at is not null
+      or n.before_move
       -- uninformative changes are written once an hour: a feed that is regenerated at each reading would be rewritten
       -- each time
       or n.last_seen_at < r.at - interval '1 hour'
@@ -215,7 +253,11 @@ absent as (
     -- a feed that lists only current notices ends a notice by omitting it
     over = n.over or l.scope = 'now',
     resolved_at = case when l.scope = 'now' then r.at else n.resolved_at end,
-    vanished = l.scope <> 'now' and coalesce(coalesce(n.posted_at, n.first_seen_at) >= l.listed_from, not n.over)
+    vanished = case l.scope
+      -- work that has not begun was called off
+      when 'now' then n.started_at > r.at
+      else coalesce(coalesce(n.posted_at, n.first_seen_at) >= l.listed_from, not n.over)
+    end
   from verdict r
   cross join lists l
   where r.final_problem is null
@@ -250,9 +292,11 @@ outcome as materialized (
     case when v.final_problem is null then least(v.at, coalesce(l.covers_from, v.at)) end as covers_from
   from verdict v
   left join lateral (
-    -- if a list's reach is unknown, it covers only the present; maintenance lists do not count, because they never
+    -- if a list's reach is unknown, it covers only the present; lists of maintenance do not count, because they never
     -- report incidents
-    select max(coalesce(l.listed_from, v.at)) as covers_from from lists l where l.scope <> 'maintenances'
+    select max(coalesce(l.listed_from, v.at)) as covers_from
+    from lists l
+    where l.scope not in ('maintenances', 'announcements')
   ) l on true
 ),
 run_goes_on as (

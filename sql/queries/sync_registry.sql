@@ -34,19 +34,31 @@ given_sources as (
   where v."officialApi" is not null
   order by v."officialApi", v.position
 ),
--- same kind at a new address
+-- A venue's feed at a new address, maybe at another vendor. If the venues of a feed move apart, it goes with those that
+-- stay with its vendor.
 moved_sources as (
   select distinct on (m.to_api) m.*
   from (
-    select distinct on (s.source_id) s.source_id, g.api as to_api, g.page
+    select distinct on (s.source_id) s.source_id, g.api as to_api, g.kind, g.page
     from given_sources g
     join given_venues v on v."officialApi" = g.api
     join venue w on w.venue = v.venue
-    join official_source s on s.source_id = w.source_id and s.kind = g.kind
+    join official_source s on s.source_id = w.source_id
     where g.api not in (select o.api from official_source o) and s.api not in (select o.api from given_sources o)
-    order by s.source_id, v.position
+    order by s.source_id, s.kind = g.kind desc, v.position
   ) m
   order by m.to_api, m.source_id
+),
+-- feeds whose notices may have other ids from now on, or stand in other lists
+changed_sources as (
+  select m.source_id, m.kind <> s.kind as changes_kind
+  from moved_sources m
+  join official_source s using (source_id)
+  union all
+  select s.source_id, true
+  from given_sources g
+  join official_source s using (api)
+  where s.kind <> g.kind
 ),
 given_components as (
   select v.venue, c.*, e.ordinality::smallint as position
@@ -101,7 +113,11 @@ gone_sources as (
 -- Existing rows are updated and new ones inserted separately: `on conflict` would draw an id for every row at every
 -- start, and the smallint ids would run out.
 kept_sources as (
-  update official_source s set kind = g.kind, page = g.page, published = true
+  update official_source s
+  set
+    kind = g.kind, page = g.page, published = true,
+    due_at = case when s.kind = g.kind then s.due_at else '-infinity' end,
+    feed_at = case when s.kind = g.kind then s.feed_at end
   from given_sources g
   where s.api = g.api
   returning s.source_id, s.api
@@ -110,7 +126,7 @@ kept_sources as (
 -- known at the next reading; until then no notice is in the feed, and none has vanished.
 resettled_sources as (
   update official_source s
-  set api = m.to_api, page = m.page, published = true, due_at = '-infinity', feed_at = null
+  set api = m.to_api, kind = m.kind, page = m.page, published = true, due_at = '-infinity', feed_at = null
   from moved_sources m
   where s.source_id = m.source_id
   returning s.source_id, s.api
@@ -118,14 +134,22 @@ resettled_sources as (
 resettled_notices as (
   update official_incident n
   set
-    left_at = now(),
-    last_seen_at = greatest(
-      n.last_seen_at,
-      (select max(r.until_at) from official_reading r where r.source_id = n.source_id and r.problem is null)
-    )
-  from moved_sources m
-  -- a feed that lists only current notices ends one by omitting it
-  where n.source_id = m.source_id and n.left_at is null and n.scope <> 'now'
+    before_move = true,
+    left_at = case when l.notice_id is not null then now() else n.left_at end,
+    last_seen_at = greatest(n.last_seen_at, l.read_at),
+    -- no later reading says when a present state of the former vendor ended
+    over = n.over or l.scope is not distinct from 'now'
+  from changed_sources m
+  join official_incident o using (source_id)
+  left join lateral (
+    select
+      o.notice_id,
+      o.scope,
+      (select max(r.until_at) from official_reading r where r.source_id = o.source_id and r.problem is null) as read_at
+    -- a feed that lists only current notices ends one by omitting it, if it is still such a feed
+    where o.left_at is null and (o.scope <> 'now' or m.changes_kind)
+  ) l on true
+  where n.notice_id = o.notice_id
 ),
 new_sources as (
   insert into official_source (api, kind, page)

@@ -71,12 +71,16 @@ create table official_incident (
   left_at      timestamptz,
   -- it left although the feed reaches back so far, or although it was not over
   vanished     boolean not null default false,
+  -- It was read before its feed moved to another address or vendor, and not since. There it may have another id: a
+  -- notice of the same kind, title and time continues it.
+  before_move  boolean not null default false,
   unique (source_id, scope, external_id),
   check (left_at is not null or not vanished)
 );
 
 create index official_incident_started on official_incident (source_id, started_at);
 create index official_incident_seen on official_incident (source_id, first_seen_at);
+create index official_incident_moved on official_incident (source_id, kind) where before_move;
 create index official_incident_listed on official_incident (source_id) where left_at is null;
 
 -- How it came to that: a row when a notice was seen first, and one for each reading that showed it otherwise, at that reading. What

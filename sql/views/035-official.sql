@@ -29,6 +29,12 @@ return (
   from jsonb_array_elements_text(list) with ordinality t (text, place)
 );
 
+-- Whether feeds of this kind can announce an outage. The others only announce maintenance, so that their silence about
+-- an outage means nothing.
+create function api.kind_tells_incidents(kind text) returns boolean
+language sql immutable parallel safe
+return kind not in ('binance-system-status', 'bitget-announcements', 'gate-announcements');
+
 -- Whether the venue's feed can be read: `readable`, `unreadable` with the problem and its start, or `none` without a
 -- machine-readable feed. Judged here, as of the instant of the answer, so that it also works when core is dead. It
 -- never affects the venue's own state.
@@ -36,8 +42,7 @@ create view api.feed as
 select
   v.venue_id,
   v.source_id,
-  -- Binance's feed can only announce maintenance, never an outage
-  v.official_kind <> 'binance-system-status' as tells_incidents,
+  api.kind_tells_incidents(v.official_kind) as tells_incidents,
   f.state,
   case f.state
     when 'unreadable' then coalesce(r.problem, 'not read since ' || api.iso(r.until_at), 'not read yet')

@@ -68,8 +68,8 @@ where v.published
 
 -- The end that a venue planned for a maintenance, from the entry of its feed as it came (official_incident.raw); null
 -- if it gives none, or one that cannot be right. Statuspage and Better Stack write an instant, OKX and Bybit
--- milliseconds. By patterns and not as JSON: the text may have been cut, and PostgreSQL refuses some JSON, which would
--- be an error of the whole calendar.
+-- milliseconds, Instatus a duration in minutes. By patterns and not as JSON: the text may have been cut, and PostgreSQL
+-- refuses some JSON, which would be an error of the whole calendar.
 create function api.planned_end(entry text, started_at timestamptz) returns timestamptz
 language sql stable
 return (
@@ -80,12 +80,14 @@ return (
         entry from
         '"(?:scheduled_until|ends_at)":"(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))"'
       ) as instant,
-      substring(entry from '"end":"(\d{12,14})"') as ms
+      substring(entry from '"end":"(\d{12,14})"') as ms,
+      substring(entry from '"duration":"?(\d{1,6})"?[,}]') as minutes
   ) e
   cross join lateral (
     select case
       when pg_input_is_valid(e.instant, 'timestamptz') then e.instant::timestamptz
       when e.ms is not null then to_timestamp(e.ms::float8 / 1000)
+      when e.minutes is not null then started_at + e.minutes::int * interval '1 minute'
     end as at
   ) p
   -- a year is no maintenance, but a mistake of the feed
@@ -93,7 +95,8 @@ return (
 );
 
 -- Maintenance that venues announced, as events of a calendar. Only with plausible times, since a calendar shows nothing
--- but times. An event has an end only if the venue gave one.
+-- but times; so without announcements, whose only time is that of their publication. An event has an end only if the
+-- venue gave one.
 create view api.maintenance as
 select
   n.notice_id,
@@ -134,4 +137,4 @@ cross join lateral (
     lower(n.status) in ('canceled', 'cancelled') or (n.vanished and n.left_at < n.started_at) as is_cancelled,
     greatest(c.at, o.left_at) as modified_at
 ) s
-where n.kind = 'maintenance' and not n.doubtful and v.published;
+where n.kind = 'maintenance' and o.scope <> 'announcements' and not n.doubtful and v.published;

@@ -118,7 +118,7 @@ void t.test("a running world accepts new posts", async (t) => {
   clock.to(10);
   world.post(outage("deribit"));
   t.equal((await read("deribit", "incidents.json")).incidents.length, 1);
-  t.throws(() => world.post(outage("gate")), /has no feed/);
+  t.throws(() => world.post(outage("gate")), /unknown impact major/);
   await t.rejects(
     startWorld({ registry, posts: [outage("nowhere")] }),
     /cannot post what its script says:\npost 1 \(nowhere "Errors"\): the venue is not in the registry/,

@@ -72,7 +72,7 @@ void t.test("invalid lines of posts are named", (t) => {
 
 void t.test("posts that no feed would show are refused", (t) => {
   const bad: [ScriptedPost, RegExp][] = [
-    [outage("gate"), /post 1 \(gate "Errors"\): the venue has no feed that the world plays/],
+    [outage("gate"), /post 1 \(gate "Errors"\): unknown impact major; a gate-announcements has engine_upgrade/],
     [outage("kraken-futures"), /its feed is that of kraken: let kraken post it/],
     [outage("okx"), /unknown impact major; a okx-system-status has scheduled, unscheduled, disruption/],
     [outage("kraken", { changes: [{ at: at(15), status: "over" }] }), /unknown status over; a statuspage has investi/],
@@ -84,13 +84,15 @@ void t.test("posts that no feed would show are refused", (t) => {
     [outage("kraken", { everyMs: 1_200_000 }), /a repeating post needs an end within the period/],
   ];
   for (const [post, message] of bad) t.throws(() => checkPosts([post], registry), { message });
+  const silent = { ...registry, venues: registry.venues.map((venue) => ({ ...venue, official: null })) };
+  const message = /post 1 \(gate "Errors"\): the venue has no feed that the world plays/;
+  t.throws(() => checkPosts([outage("gate")], silent), { message });
   t.end();
 });
 
 void t.test("faults that no feed can have are refused", (t) => {
   const official = { venue: "deribit", component: "official" };
   const bad: [ScriptedFault, RegExp][] = [
-    [{ kind: "reset", venue: "gate", component: "official" }, /gate has no component official/],
     [{ kind: "reset", venue: "kraken-futures", component: "official" }, /no component official/],
     [{ kind: "reset", ...official, regions: ["us-east"] }, /name no region/],
     [{ kind: "silent", ...official }, /silent acts on stream only, not on official/],

@@ -13,6 +13,9 @@ const apis: Record<FeedSource["kind"], string> = {
   "bybit-system-status": "https://api.bybit.com/v5/system/status",
   "kucoin-service-status": "https://api.kucoin.com/api/v1/status",
   betterstack: "https://status.drpc.org/index.json",
+  instatus: "https://status.drpc.org/summary.json",
+  "bitget-announcements": "https://api.bitget.com/api/v2/public/annoucements",
+  "gate-announcements": "wss://api.gateio.ws/ws/v4/ann",
 };
 
 export function sourceOf(kind: FeedSource["kind"], more: Partial<FeedSource> = {}): FeedSource {

@@ -103,7 +103,7 @@ const rows: [at: string, value: unknown, ...expected: string[]][] = [
   [
     ".official.kind",
     undefined,
-    "one of statuspage, binance-system-status, okx-system-status, bybit-system-status, kucoin-service-status, betterstack, html",
+    "one of statuspage, binance-system-status, okx-system-status, bybit-system-status, kucoin-service-status, betterstack, instatus, bitget-announcements, gate-announcements, html",
   ],
   [
     ".what/is~this",
@@ -311,6 +311,17 @@ const rows: [at: string, value: unknown, ...expected: string[]][] = [
   ],
   [".socket.streams.0.stall.distribution.to", "2026-09-30", "a date not before from, 2026-10-01"],
   [".official.api", null, "an address with kind statuspage"],
+  [".official.api", "wss://status.example.com/feed", "an https:// address with kind statuspage"],
+  [
+    ".official.api",
+    "ftp://status.example.com/feed",
+    "an https:// or wss:// address without a user name or fragment (http:// or ws:// on this machine only), or null",
+  ],
+  [
+    ".official.kind",
+    "gate-announcements",
+    '.official.api: expected a wss:// address with kind gate-announcements, found "https://status.example.com/api/v2/incidents.json"',
+  ],
   [".formerIds", ["gate"], '.formerIds[0]: expected an id other than that of venues[1], found "gate"'],
   [".formerIds", ["okx"], `.formerIds[0]: expected an id other than the venue's own, found "okx"`],
   [".formerIds", ["a", "a"], '.formerIds[1]: expected an id that is in formerIds only once, found "a"'],

@@ -306,7 +306,7 @@ export interface components {
       problem: string | null;
       /** @description Since when the feed has been in this state without a break; null if there is no feed. */
       since: string | null;
-      /** @description Whether it could announce an outage: false if there is no feed, or if it only announces maintenance (Binance). Its silence then means nothing. */
+      /** @description Whether it could announce an outage: false if there is no feed, or if it only announces maintenance (Binance, Bitget, Gate). Its silence then means nothing. */
       tellsIncidents: boolean;
       /** @description When it was last read and understood; null: never. */
       readAt: string | null;

@@ -107,7 +107,7 @@ export const feed = named(
       ),
     ),
     tellsIncidents: flag(
-      "Whether it could announce an outage: false if there is no feed, or if it only announces maintenance (Binance). Its silence then means nothing.",
+      "Whether it could announce an outage: false if there is no feed, or if it only announces maintenance (Binance, Bitget, Gate). Its silence then means nothing.",
       true,
     ),
     readAt: orNull(instant("When it was last read and understood; null: never.", "2026-01-31T11:59:31.000Z")),

@@ -57,11 +57,17 @@ void t.test("an event has an end only if the venue gave one", async (t) => {
         { scheduled_until: inHours(-5).toISOString() },
         { resolvedAt: inHours(-6), over: true },
       ),
+      maintenance("minutes", inHours(13.5), { duration: "90" }),
       maintenance("quoted", inHours(14), { name: `"scheduled_until":"${inHours(15).toISOString()}"` }),
     ),
   ]);
   await said(pool, "binance", inHours(-1), [
     { scope: "now", notices: [maintenance(null, null, {}, { title: "Under maintenance" })], listedFrom: null },
+  ]);
+  // an announcement, whose only time is that of its publication
+  const article = maintenance("article", inHours(-1), {}, { status: "announced", over: true });
+  await said(pool, "bitget", inHours(-1), [
+    { scope: "announcements", notices: [{ ...article, subjects: ["system_updates"] }], listedFrom: null },
   ]);
   await decide(pool);
   const events = await eventsOf(await fresh(t));
@@ -79,6 +85,7 @@ void t.test("an event has an end only if the venue gave one", async (t) => {
     ["planned", stamp(inHours(7)), plan],
     ...["open-ended", "backwards", "endless", "words", "no-such-day"].map((id) => [id, null, none]),
     ["milliseconds", stamp(inHours(13)), plan],
+    ["minutes", stamp(inHours(15)), plan],
     ["quoted", null, none],
   ]);
   const unknownStart = events.get("Binance: Under maintenance")!;

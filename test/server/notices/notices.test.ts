@@ -215,6 +215,15 @@ void t.test("notices and their changes are stored", async (t) => {
     ]);
   });
 
+  await t.test("a notice whose components are unlinked keeps them", async (t) => {
+    const one = notice("a", at(50), { subjects: ["Derivatives API"] });
+    await readInTurn([40, one], [39, { ...one, status: "resolved", over: true, subjects: [] }]);
+    const kept = () => pool.query(sql`select status, subjects from official_incident`);
+    t.strictSame(await kept(), [{ status: "resolved", subjects: ["Derivatives API"] }]);
+    await readInTurn([38, { ...one, status: "resolved", over: true, subjects: ["Spot API"] }]);
+    t.strictSame(await kept(), [{ status: "resolved", subjects: ["Spot API"] }], "other components replace them");
+  });
+
   await t.test("the time of publication is known only where the previous reading lacked the notice", async (t) => {
     const one = notice("a", at(50), { postedAt: null });
     const postedAt = async (...readings: [minutesAgo: number, problem: string | null][]) => {

@@ -40,6 +40,9 @@ const posts: ScriptedPost[] = [
   { venue: "bybit", title: "Trading paused", impact: "incident", ...between },
   { venue: "kucoin", title: "cancel only", impact: "cancelonly", ...between },
   { venue: "binance", title: "system maintenance", impact: "maintenance", ...between },
+  { venue: "bitget", title: "Spot upgrade", impact: "spot_maintenance", ...between },
+  { venue: "bitget", title: "Wallet upgrade", impact: "asset_maintenance", ...between },
+  { venue: "gate", title: "Engine upgrade", impact: "engine_upgrade", ...between },
 ];
 
 /** A core's polling of a world, on a shared clock. */
@@ -50,7 +53,7 @@ async function openPolling(t: Test, pool: Pool, random = 0.5) {
   const { log, lines } = listeningLog("info");
   await migrate(pool, world.registry, makeLog("test", "warn"));
   await forgetSaid(pool);
-  const reader = makeFeedReader({ userAgent: "venuewatch/test", pauseMs: 0, deadlineMs: 10_000 });
+  const reader = makeFeedReader({ userAgent: "venuewatch/test", pauseMs: 0, deadlineMs: 10_000, quietMs: 200 });
   t.teardown(() => reader.close());
   const polling = makePolling({ db: pool, reader, log, random: () => random });
   const { signal } = new AbortController();
@@ -108,6 +111,9 @@ void t.test("core reads the feeds of the simulated world", async (t) => {
     for (const venue of ["okx", "bybit", "kucoin"])
       t.match(await noticesOf(pool, venue), [{ kind: "incident", ...posted }], venue);
     t.match(await noticesOf(pool, "binance"), [{ kind: "maintenance", ...posted }]);
+    const announced = { kind: "maintenance", status: "announced", started_at: iso(10), posted_at: iso(10), over: true };
+    t.match(await noticesOf(pool, "bitget"), [{ title: "Spot upgrade", ...announced }]);
+    t.match(await noticesOf(pool, "gate"), [{ title: "Engine upgrade", ...announced, vanished: false }]);
     t.match(lines.join(""), "notices");
     t.notMatch(lines.join(""), "cannot be read");
     t.ok(before > 0 && requests(world) > before);
