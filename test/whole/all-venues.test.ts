@@ -25,12 +25,12 @@ const behind = 4;
 /** One venue of each category, each with a different kind of fault. */
 const troubles: [ScriptedFault & { component: string }, Fault][] = [
   [{ venue: "kraken", component: "rest:ticker", kind: "status" }, "http"],
-  [{ venue: "drpc", component: "rest:chain", kind: "error-inside" }, "body"],
+  [{ venue: "solana", component: "ws:conn", kind: "socket-closed" }, "closed"],
   [{ venue: "coingecko", component: "rest:ping", kind: "limited" }, "limited"],
   // next to a good endpoint of the same origin, which keeps a connection open
-  [{ venue: "chainlink", component: "rest:round", kind: "reset" }, "closed"],
-  [{ venue: "usdc", component: "rest:issuer", kind: "wrong-body" }, "body"],
-  [{ venue: "across", component: "ws:conn", kind: "socket-closed" }, "closed"],
+  [{ venue: "redstone", component: "rest:price", kind: "reset" }, "closed"],
+  [{ venue: "usdc", component: "rest:ping", kind: "wrong-body" }, "body"],
+  [{ venue: "cctp", component: "rest:fees", kind: "error-inside" }, "body"],
   [{ venue: "moonpay", component: "rest:countries", kind: "status", status: 403 }, "blocked"],
 ];
 
