@@ -12,6 +12,7 @@ import { tolerableMs, startEventLoopWatch, type EventLoopWatch } from "./schedul
 import { isUnmeasured, type MeasurementOutcome } from "./rest/measurement.js";
 import { makeResolver } from "./network/resolver.js";
 import { restTasks } from "./schedule/rest-tasks.js";
+import { makePauses } from "./rest/pauses.js";
 import { makeRest } from "./rest/rest.js";
 import { makeSchedule, type Task } from "./schedule/schedule.js";
 import { makeSeenCertificates, type SeenCertificate } from "./network/seen-certificates.js";
@@ -75,7 +76,7 @@ export function startProbe(options: ProbeOptions): Probe {
   });
   const watch = startEventLoopWatch();
   const certificates = makeSeenCertificates();
-  const rest = makeRest({ userAgent, resolver, clock: clockWatch });
+  const rest = makeRest({ userAgent, resolver, clock: clockWatch, pauses: makePauses() });
   const heads = makeChainHeads(registry.chains ?? {});
   const schedule = makeSchedule({
     region,

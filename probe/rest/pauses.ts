@@ -2,9 +2,9 @@
  * Pauses of origins that limit or block our requests. Venues do so by the client's address, so a pause applies to all
  * endpoints of an origin.
  *
- * A pause that the venue asked for is its doing, and its slots count. One that we choose, because the venue has not said
- * how long to wait, is ours: its slots are not measured. It only spaces the requests: after each pause, the origin is
- * asked again.
+ * A pause that the venue asked for is its doing, and its slots count. One that we choose, because the venue has not
+ * said how long to wait, is ours: its slots are not measured. It only spaces the requests: after each pause, the origin
+ * is asked again.
  */
 import type { Fault } from "../../shared/measurement/sample.js";
 import { makeRefusalBackoff, refusalsBeforePause, type Backoff } from "../stream/backoff.js";

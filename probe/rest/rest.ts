@@ -9,7 +9,7 @@ import type { ClockWatch } from "../network/clock-error.js";
 import { makeLane, type RestExchange, type Lane, type RestRequest } from "./exchange.js";
 import { causeOfFailure, failedMeasurement, measurementOf, type Judgement } from "./exchange-outcome.js";
 import { isUnmeasured, type MeasurementOutcome } from "./measurement.js";
-import { makePauses } from "./pauses.js";
+import { makePauses, type Pauses } from "./pauses.js";
 import type { Resolver } from "../network/resolver.js";
 
 export interface RestOptions {
@@ -19,8 +19,11 @@ export interface RestOptions {
   clock?: Pick<ClockWatch, "answered">;
   /** Trusted authorities, as PEM; default: those of Node. */
   ca?: string;
-  /** The clock of pauses, by default `performance.now()`. */
-  now?: () => number;
+  /**
+   * The pauses of origins that limit or block our requests. Absent: an answer of one endpoint pauses no other, for
+   * measurements that are made once.
+   */
+  pauses?: Pauses;
 }
 
 export interface Rest {
@@ -49,11 +52,10 @@ interface Plan {
 }
 
 /** Measures REST endpoints over kept-alive connections, which the endpoints of an origin share. */
-export function makeRest({ userAgent, resolver, clock, ca, now }: RestOptions): Rest {
+export function makeRest({ userAgent, resolver, clock, ca, pauses }: RestOptions): Rest {
   const way = { lookup: resolver.lookup, ...(ca !== undefined && { ca }) };
   const lanes = new Set<Lane>();
   const idleLanes = new Map<string, Lane[]>();
-  const pauses = makePauses(now);
 
   async function exchanged(plan: Plan, { signal, fresh, timeoutMs }: Request): Promise<RestExchange> {
     const { origin, hostname } = plan;
@@ -120,7 +122,7 @@ export function makeRest({ userAgent, resolver, clock, ca, now }: RestOptions): 
 
   function addressOf(plan: Plan): Address {
     const { origin } = plan;
-    const { skipped, answered } = pauses.of(origin);
+    const { skipped, answered } = (pauses ?? makePauses()).of(origin);
     // After a stale connection this address opens new ones until one is good. Otherwise it could reuse an idle
     // connection of another address of the origin, which may be stale again.
     let wantsFresh = false;

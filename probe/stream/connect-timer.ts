@@ -8,8 +8,8 @@ export interface ConnectTimer {
   /** Opens it before the socket in use reaches the venue's maximum age; null if there is none. */
   renew(maxConnectionMs: number | null): void;
   /**
-   * Opens it after the socket at `url` went down: at the next address that may be asked, and not earlier than the backoff
-   * of that address and the venue allow.
+   * Opens it after the socket at `url` went down: at the next address that may be asked, and not earlier than the
+   * backoff of that address and the venue allow.
    *
    * @returns whether it waits in a pause that we chose, because the venue limits or blocks us
    */

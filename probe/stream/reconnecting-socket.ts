@@ -41,7 +41,7 @@ export interface ReconnectingSocketOptions {
 export interface ReconnectingSocket {
   /** The socket in use; null if there is none. */
   opened(): VenueSocket["opened"];
-  /** The address of the socket in use, or of the one before. */
+  /** The address of the socket in use; the first one if there is none. */
   url(): string;
   /** Whether the venue says on the socket in use that it does not trade. */
   isHalted(): boolean;
@@ -70,23 +70,18 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
   const { subscriptions, maxConnectionMs, alternatives = [] } = options;
   const { overlapMs = usualOverlapMs } = options.patience ?? {};
   const log = makeSocketLog(options.log, options.url);
-  const urls = [options.url, ...alternatives];
-  const connectTimer = startConnectTimer(connect, urls, options.openAfterMs, options.clock);
+  const connectTimer = startConnectTimer(connect, [options.url, ...alternatives], options.openAfterMs, options.clock);
   let current: StreamSession | null = null;
   let next: StreamSession | null = null;
-  let url = options.url;
   let down: Cause | null = null;
   let isSettling = false;
-  /**
-   * The newest open socket fell silent, or never sent a frame. The next one may be as mute until its first frame
-   * arrives.
-   */
+  /** The newest open socket fell silent, or never sent a frame: the next may be as mute until its first frame. */
   let fellSilent = false;
   let overlapTimer: NodeJS.Timeout | undefined;
 
   return {
     opened: () => (current?.isOpen() ? current.opened() : null),
-    url: () => url,
+    url: () => current?.url ?? options.url,
     isHalted: () => current?.isHalted() ?? false,
     down: () => down,
     close() {
@@ -131,7 +126,6 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
     current = next;
     next = null;
     down = null;
-    url = current!.url;
     for (const subscription of subscriptions) handOver(subscription, current);
     log.opened();
     connectTimer.renew(maxConnectionMs);
@@ -178,20 +172,18 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
   }
 
   function onCurrentDown(session: StreamSession, end: Down) {
-    const { cause } = end;
     connectTimer.ended(session.url, performance.now() - (session.opened()?.atMs ?? Infinity));
     current = null;
     for (const subscription of subscriptions) subscription.meter.lost();
     // If the newer socket has sent a frame, it is not mute.
-    if (!next?.hasSpoken() && isSilence(session, cause)) fellSilent = true;
+    if (!next?.hasSpoken() && isSilence(session, end.cause)) fellSilent = true;
     if (next?.isOpen() && !fellSilent) return takeOver();
-    for (const subscription of subscriptions) subscription.trouble = null;
-    fall(cause, next ? false : connectTimer.retry(session.url, end));
+    fall(end.cause, next ? false : connectTimer.retry(session.url, end));
   }
 
   function fall(cause: Cause, isPaused: boolean) {
     down = alternatives.length === 0 || isUnmeasured(cause) ? cause : { unmeasured: "provider" };
-    for (const subscription of subscriptions) Object.assign(subscription, { fall: down, isPaused });
+    for (const subscription of subscriptions) Object.assign(subscription, { trouble: null, fall: down, isPaused });
   }
 }
 

@@ -212,8 +212,8 @@ function measuredStream(
 
 /**
  * The stream was not received during the whole slot. That is the venue's fault if it brought the socket down in this
- * slot, or before and the stream is not back yet. If it limits or blocks us, only the slot in which it refused the socket
- * is its doing: then we wait by our own choice.
+ * slot, or before and the stream is not back yet. If it limits or blocks us, only the slot in which it refused the
+ * socket is its doing: then we wait by our own choice.
  */
 function unheard(subscription: Subscription): MeasurementOutcome {
   const { fall, isPaused } = subscription;

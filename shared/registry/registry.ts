@@ -189,8 +189,8 @@ export interface SocketConfig {
   /** A frame that asks us to wait, like 429 does. The socket is closed, and opened again after the pause. */
   limited?: AnyOf;
   /**
-   * A frame that says that the venue does not trade. It holds until a frame has values at all paths of `halted` without
-   * fulfilling it, or the socket ends.
+   * A frame that says that the venue does not trade. It holds until a frame has values at all paths of the conditions
+   * that it fulfilled, without fulfilling them, or the socket ends.
    */
   halted?: AnyOf;
   /** As `RestEndpoint.alternatives`. */
