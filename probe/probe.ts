@@ -1,4 +1,5 @@
 import type { Log } from "../shared/log/log.js";
+import { measuredIn } from "../shared/registry/region-hosts.js";
 import { hostsOf, type Registry, type RestEndpoint, type Venue } from "../shared/registry/registry.js";
 import type { ClockError } from "./lease/heartbeat.js";
 import type { Trouble } from "../shared/measurement/trouble-kinds.js";
@@ -60,7 +61,8 @@ export interface Probe {
 
 /** Measures venues of the registry from one region. It survives every fault of a venue or of the database. */
 export function startProbe(options: ProbeOptions): Probe {
-  const { registry, region, version, siteUrl, spool, record, log } = options;
+  const { region, version, siteUrl, spool, record, log } = options;
+  const registry = measuredIn(options.registry, region);
   const userAgent = `venuewatch/${version} (+${siteUrl}; region=${region})`;
   const clockWatch = makeClockWatch();
   const resolver = makeResolver(registry.venues.flatMap(hostsOf));

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from "../schedule/clock.js";
+import { monotonicClock, type Clock } from "../schedule/clock.js";
 import { abortListenersOf } from "../schedule/abort-listeners.js";
 
 /** `unknown`: there is no other host to compare with. */
@@ -72,8 +72,6 @@ interface Silence {
   /** No host had ever answered. */
   isFirst: boolean;
 }
-
-const monotonicClock: Clock = { ...systemClock, now: () => performance.now() };
 
 export function makeConnectivityMonitor(clock: Clock = monotonicClock): ConnectivityMonitor {
   const now = () => clock.now();

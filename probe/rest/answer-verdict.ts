@@ -9,6 +9,8 @@ import { makeVerdictLog } from "../schedule/verdict-log.js";
 
 /** A good answer, and when it was requested and complete, by `performance.now()`. */
 export interface Answer extends Pick<Verdict, "head" | "newest" | "dataMs"> {
+  /** The host that answered. */
+  provider: string;
   askedMs: number;
   endedMs: number;
   /** When the server generated it, by the server's clock, milliseconds since 1970; null if it has no date. */
@@ -27,7 +29,7 @@ export type AnswerVerdict = (answer: Answer) => DataAge;
 
 export interface AnswerVerdictOptions {
   venue: Pick<Venue, "id" | "category" | "chain">;
-  endpoint: Pick<RestEndpoint, "name" | "url" | "dataTime">;
+  endpoint: Pick<RestEndpoint, "name" | "dataTime">;
   /** The known error of our clock. */
   clock: Pick<ClockWatch, "read">;
   heads: ChainHeads;
@@ -38,14 +40,13 @@ export interface AnswerVerdictOptions {
 
 export function makeAnswerVerdict({
   venue: { id: venue, category, chain },
-  endpoint: { name, url, dataTime },
+  endpoint: { name, dataTime },
   clock,
   heads,
   counterpart,
   log,
 }: AnswerVerdictOptions): AnswerVerdict {
   const logVerdict = makeVerdictLog(log, { venue, component: `rest:${name}` });
-  const { host: provider } = new URL(url);
 
   function ageOf(answer: Answer): number | null {
     const { dataMs, newest, endedMs } = answer;
@@ -62,7 +63,7 @@ export function makeAnswerVerdict({
     return least > dataTime.staleAfterMs ? Math.round(least) : null;
   }
 
-  function tooOldHead({ head, askedMs, endedMs }: Answer): number | null {
+  function tooOldHead({ provider, head, askedMs, endedMs }: Answer): number | null {
     if (chain === null || head === null) return null;
     const named = { chain, provider, head, askedMs, endedMs };
     const staleMs = heads.staleMs(named);

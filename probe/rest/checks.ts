@@ -13,6 +13,8 @@ import { compileNewest, compileTime, type NewestThing } from "./answer-time.js";
 /** An answer is good if it contains its proof. The other fields are null if it is not good, or lacks them. */
 export interface Verdict {
   good: boolean;
+  /** What the venue says instead of an answer, by the registry's words for it; null if it says neither. */
+  said: "limited" | "halted" | null;
   /** The chain head. */
   head: number | null;
   /** Its newest entry. */
@@ -37,22 +39,37 @@ const decompressors: Record<string, (body: InputType, options: ZlibOptions) => B
   br: brotliDecompressSync,
 };
 
+const bad = { good: false, head: null, newest: null, dataMs: null } as const;
+
+type CheckedParts = "proof" | "limited" | "halted" | "head" | "newest" | "dataTime";
+
 export function compileAnswerCheck({
   proof,
+  limited,
+  halted,
   head,
   newest,
   dataTime,
-}: Pick<RestEndpoint, "proof" | "head" | "newest" | "dataTime">): AnswerCheck {
+}: Pick<RestEndpoint, CheckedParts>): AnswerCheck {
   const isProven = compileProof(proof);
+  const isLimited = compileAnyOf(limited);
+  const isHalted = compileAnyOf(halted);
   const headOf = head && parsePath(head.path);
   const newestOf = newest && compileNewest(newest);
   const dataMsOf = dataTime && compileTime(dataTime);
 
   return function checkAnswer(body, contentEncoding) {
-    const answer = parsedAnswer(body, contentEncoding);
-    if (answer === undefined || !isProven(answer)) return { good: false, head: null, newest: null, dataMs: null };
+    const text = decodedText(body, contentEncoding);
+    if (text === undefined) return { ...bad, said: null };
+    const answer = parsedAnswer(text);
+    // a firewall in front of the venue has its words in a page
+    const words = answer === undefined ? text : answer;
+    if (isLimited(words)) return { ...bad, said: "limited" };
+    if (isHalted(words)) return { ...bad, said: "halted" };
+    if (answer === undefined || !isProven(answer)) return { ...bad, said: null };
     return {
       good: true,
+      said: null,
       head: head && headOf ? height(headOf(answer), head.encoding) : null,
       newest: newestOf?.(answer) ?? null,
       dataMs: dataMsOf?.(answer) ?? null,
@@ -96,10 +113,15 @@ function compileIncludes(valueOf: (value: unknown) => unknown, text: string): (v
 
 /** Checks whether a value meets one of the alternatives; never, if there are none. */
 export function compileAnyOf(words: AnyOf | undefined): (value: unknown) => boolean {
-  if (words === undefined) return () => false;
-  const alternatives = Array.isArray(words) && words.some(Array.isArray) ? words : [words];
-  const tests = alternatives.map((one) => compileConditions(conditionsOf(one as Condition | Condition[])));
+  const tests = alternativesOf(words).map(compileConditions);
   return (value) => tests.some((test) => test(value));
+}
+
+/** The lists of conditions of which one must hold as a whole. */
+export function alternativesOf(words: AnyOf | undefined): Condition[][] {
+  if (words === undefined) return [];
+  const alternatives = Array.isArray(words) && words.some(Array.isArray) ? words : [words];
+  return alternatives.map((one) => conditionsOf(one as Condition | Condition[]));
 }
 
 export function compileMatch(match: Match): FrameCheck {
@@ -128,12 +150,20 @@ export function eventAge(eventMs: number | null, nowMs: number): number | null {
   return Math.abs(ageMs) <= longestAgeMs ? ageMs : null;
 }
 
-/** Undefined if the body is not JSON, or exceeds its limit when decompressed. */
-function parsedAnswer(body: Buffer, contentEncoding: string | string[] | undefined): unknown {
+/** Undefined if the body cannot be decompressed, or exceeds its limit then: every unreadable body is the same fault. */
+function decodedText(body: Buffer, contentEncoding: string | string[] | undefined): string | undefined {
   try {
-    return JSON.parse(decoded(body, contentEncoding).toString("utf8"));
+    return decoded(body, contentEncoding).toString("utf8");
   } catch {
-    // Every unreadable body is the same fault.
+    return undefined;
+  }
+}
+
+/** Undefined if the text is not JSON. */
+function parsedAnswer(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
     return undefined;
   }
 }

@@ -6,7 +6,12 @@ import { isUnmeasured, type Unmeasured } from "./measurement.js";
 import type { ConnectivityMonitor } from "../network/own-network.js";
 
 /** Why an exchange failed: a fault of the venue, or probe trouble. */
-export type Cause = { fault: Fault; httpStatus?: number } | { unmeasured: UnmeasuredReason };
+export type Cause = VenueFault | { unmeasured: UnmeasuredReason };
+
+export interface VenueFault {
+  fault: Fault;
+  httpStatus?: number;
+}
 
 /** An answer arrived, but it is not HTTP or violates the protocol. */
 const unreadable = /^(HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|UND_ERR_RESPONSE)/;
@@ -67,11 +72,14 @@ function isWayless(code: string): boolean {
 const unasked = /^bad (response|upgrade)$/;
 
 /** A refusal by HTTP status, which means the same for a request and for a WebSocket upgrade. */
-export function causeOfRefusal(httpStatus: number): Cause | null {
+export function causeOfRefusal(httpStatus: number): VenueFault | null {
   if (httpStatus === 403 || httpStatus === 451) return { fault: "blocked", httpStatus };
-  if (httpStatus === 429 || httpStatus === 418) return { fault: "limited", httpStatus };
+  if (limits.has(httpStatus)) return { fault: "limited", httpStatus };
   return null;
 }
+
+/** Binance answers 418 to a client that it has banned; CoinPaprika and dRPC answer 402 when a free share is used up. */
+const limits: ReadonlySet<number> = new Set([402, 418, 429]);
 
 /** Some parser errors of undici have no code. */
 function codesOf(error: unknown): string[] {

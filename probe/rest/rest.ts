@@ -2,12 +2,14 @@ import type { RestEndpoint } from "../../shared/registry/registry.js";
 import { retryAfterMs } from "../../shared/measurement/retry-after.js";
 import type { Fault } from "../../shared/measurement/sample.js";
 import type { AnswerVerdict } from "./answer-verdict.js";
-import { causeOf, causeOfRefusal, unlessOurNetwork, type Cause } from "./failure-cause.js";
-import { compileAnswerCheck, maxBodyBytes, type AnswerCheck } from "./checks.js";
-import { stampOf, type ClockWatch } from "../network/clock-error.js";
-import { makeLane, type RestExchange, type ExchangeLimits, type Lane, type RestRequest } from "./exchange.js";
-import { isUnmeasured, nothingMeasured, unservedBy, type Measurement, type MeasurementOutcome } from "./measurement.js";
-import { makeRateLimitBackoff } from "./rate-limit-backoff.js";
+import { askedInTurn, type Address, type Request } from "./alternatives.js";
+import { causeOfRefusal, unlessOurNetwork, type Cause } from "./failure-cause.js";
+import { compileAnswerCheck, maxBodyBytes } from "./checks.js";
+import type { ClockWatch } from "../network/clock-error.js";
+import { makeLane, type RestExchange, type Lane, type RestRequest } from "./exchange.js";
+import { causeOfFailure, failedMeasurement, measurementOf, type Judgement } from "./exchange-outcome.js";
+import { isUnmeasured, type MeasurementOutcome } from "./measurement.js";
+import { makePauses } from "./pauses.js";
 import type { Resolver } from "../network/resolver.js";
 
 export interface RestOptions {
@@ -17,11 +19,14 @@ export interface RestOptions {
   clock?: Pick<ClockWatch, "answered">;
   /** Trusted authorities, as PEM; default: those of Node. */
   ca?: string;
+  /** The clock of pauses, by default `performance.now()`. */
+  now?: () => number;
 }
 
 export interface Rest {
   /**
-   * Prepares the measurement of one endpoint: one attempt, no redirects. The measurement never rejects.
+   * Prepares the measurement of one endpoint: one attempt at each of its addresses until one answers well, and no
+   * redirects. The measurement never rejects.
    *
    * @param verdict judges the age of its data; absent: any age is good
    */
@@ -32,31 +37,31 @@ export interface Rest {
 /** @param fresh whether to open a new connection even if there is an idle one */
 export type Measure = (signal: AbortSignal, fresh?: boolean) => Promise<MeasurementOutcome>;
 
-/** Everything needed to measure one endpoint, prepared once. */
+/** Everything needed to ask one address, prepared once. */
 interface Plan {
-  endpoint: RestEndpoint;
   origin: string;
+  /** Without a port. */
+  hostname: string;
+  /** With its port, if the address has one. */
   host: string;
   request: RestRequest;
-  limits: ExchangeLimits;
-  check: AnswerCheck;
-  verdict: AnswerVerdict | null;
+  judgement: Judgement;
 }
 
 /** Measures REST endpoints over kept-alive connections, which the endpoints of an origin share. */
-export function makeRest({ userAgent, resolver, clock, ca }: RestOptions): Rest {
+export function makeRest({ userAgent, resolver, clock, ca, now }: RestOptions): Rest {
   const way = { lookup: resolver.lookup, ...(ca !== undefined && { ca }) };
   const lanes = new Set<Lane>();
   const idleLanes = new Map<string, Lane[]>();
-  const pauses = makeRateLimitBackoff();
+  const pauses = makePauses(now);
 
-  async function measure(plan: Plan, signal: AbortSignal, fresh: boolean): Promise<RestExchange> {
-    const { origin, host } = plan;
+  async function exchanged(plan: Plan, { signal, fresh, timeoutMs }: Request): Promise<RestExchange> {
+    const { origin, hostname } = plan;
     const idle = idleOf(origin);
     const replaces = fresh && idle.length > 0;
     const lane = (fresh ? undefined : idle.pop()) ?? openLane(plan);
-    resolver.asked(host);
-    const exchange = await lane.exchange(plan.request, plan.limits, signal);
+    resolver.asked(hostname);
+    const exchange = await lane.exchange(plan.request, { timeoutMs, maxBodyBytes }, signal);
     if (clock) compareClock(clock, origin, exchange);
     if (exchange.failure) await dropLane(lane);
     else {
@@ -75,8 +80,8 @@ export function makeRest({ userAgent, resolver, clock, ca }: RestOptions): Rest 
     return none;
   }
 
-  function openLane({ origin, host }: Plan): Lane {
-    const lane = makeLane(origin, way, (sentMs) => resolver.answered(host, sentMs));
+  function openLane({ origin, hostname }: Plan): Lane {
+    const lane = makeLane(origin, way, (sentMs) => resolver.answered(hostname, sentMs));
     lanes.add(lane);
     return lane;
   }
@@ -91,20 +96,18 @@ export function makeRest({ userAgent, resolver, clock, ca }: RestOptions): Rest 
     await Promise.all(idleOf(origin).splice(0).map(dropLane));
   }
 
-  async function outcomeOf(exchange: RestExchange, plan: Plan, signal: AbortSignal): Promise<MeasurementOutcome> {
-    const cause = exchange.failure
-      ? await cleared(causeOfFailure(exchange, plan), exchange, plan, signal)
-      : causeOfStatus(exchange, plan.endpoint);
-    if (cause && isUnmeasured(cause)) return cause;
-    const timed = { ...nothingMeasured, ...timesOf(exchange) };
-    return cause ? { ...timed, ...cause } : judged(timed, exchange, plan);
+  async function outcomeOf(exchange: RestExchange, plan: Plan, request: Request): Promise<MeasurementOutcome> {
+    if (!exchange.failure) return measurementOf(exchange, plan.judgement, plan.host);
+    const cause = causeOfFailure(exchange, plan.judgement.expectStatus);
+    const cleared = request.isLast ? await clearedCause(cause, exchange, plan, request.signal) : cause;
+    return isUnmeasured(cleared) ? cleared : failedMeasurement(exchange, cleared);
   }
 
   /** Checks whether a failure may be probe trouble. */
-  async function cleared(
+  async function clearedCause(
     cause: Cause,
     { startMs, failure }: RestExchange,
-    { host }: Plan,
+    { hostname: host }: Plan,
     signal: AbortSignal,
   ): Promise<Cause> {
     if (isUnmeasured(cause) || !mayBeOurs.has(cause.fault)) return cause;
@@ -115,29 +118,40 @@ export function makeRest({ userAgent, resolver, clock, ca }: RestOptions): Rest 
     return unlessOurNetwork(cause, unanswered, resolver);
   }
 
-  return {
-    endpoint(endpoint, verdict) {
-      const plan = planOf(endpoint, userAgent, verdict ?? null);
-      const { origin } = plan;
-      // After a stale connection this endpoint opens new ones until one is good. Otherwise it could reuse an idle
-      // connection of another endpoint of the origin, which may be stale again.
-      let wantsFresh = false;
+  function addressOf(plan: Plan): Address {
+    const { origin } = plan;
+    const { skipped, answered } = pauses.of(origin);
+    // After a stale connection this address opens new ones until one is good. Otherwise it could reuse an idle
+    // connection of another address of the origin, which may be stale again.
+    let wantsFresh = false;
 
-      return async (signal, fresh = false) => {
-        if (pauses.isPaused(origin)) return unservedBy("limited");
-        const exchange = await measure(plan, signal, fresh || wantsFresh);
-        const outcome = await outcomeOf(exchange, plan, signal);
+    return {
+      skipped,
+      async ask(request) {
+        const exchange = await exchanged(plan, { ...request, fresh: request.fresh || wantsFresh });
+        const outcome = await outcomeOf(exchange, plan, request);
         if (isUnmeasured(outcome)) {
           wantsFresh ||= outcome.unmeasured === "stale";
           return outcome;
         }
-        const isServed = outcome.good || outcome.fault === "stale";
-        if (isServed) wantsFresh = false;
+        if (outcome.good || outcome.fault === "stale") wantsFresh = false;
         if (isClosedToNewcomers(exchange)) await dropIdle(origin);
-        if (outcome.fault === "limited") pauses.limited(origin, askedPauseMs(exchange));
-        if (isServed) pauses.served(origin);
+        answered(limitOf(exchange) ?? outcome.fault, retryAfterMs(exchange.headers["retry-after"], Date.now()));
         return outcome;
-      };
+      },
+    };
+  }
+
+  return {
+    endpoint(endpoint, verdict) {
+      const { url, alternatives = [], expectStatus, timeoutMs } = endpoint;
+      const judgement = { expectStatus, check: compileAnswerCheck(endpoint), verdict: verdict ?? null };
+      const addresses = [url, ...alternatives].map((one) => addressOf(planOf(one, endpoint, userAgent, judgement)));
+      const [only] = addresses;
+      if (alternatives.length === 0)
+        return async (signal, fresh = false) =>
+          only!.skipped() ?? only!.ask({ signal, fresh, timeoutMs, isLast: true });
+      return (signal, fresh = false) => askedInTurn(addresses, timeoutMs, signal, fresh);
     },
     async close() {
       await Promise.all([...lanes].map(dropLane));
@@ -145,8 +159,8 @@ export function makeRest({ userAgent, resolver, clock, ca }: RestOptions): Rest 
   };
 }
 
-function planOf(endpoint: RestEndpoint, userAgent: string, verdict: AnswerVerdict | null): Plan {
-  const { origin, hostname, pathname, search } = new URL(endpoint.url);
+function planOf(url: string, endpoint: RestEndpoint, userAgent: string, judgement: Judgement): Plan {
+  const { origin, host, hostname, pathname, search } = new URL(url);
   const body = endpoint.body === undefined ? null : JSON.stringify(endpoint.body);
   const headers = {
     "user-agent": userAgent,
@@ -155,18 +169,8 @@ function planOf(endpoint: RestEndpoint, userAgent: string, verdict: AnswerVerdic
     ...(body !== null && { "content-type": "application/json" }),
   };
   return {
-    endpoint,
-    origin,
-    host: hostname,
-    request: {
-      method: endpoint.method,
-      path: pathname + search,
-      headers,
-      body,
-    },
-    limits: { timeoutMs: endpoint.timeoutMs, maxBodyBytes },
-    check: compileAnswerCheck(endpoint),
-    verdict,
+    ...{ origin, host, hostname, judgement },
+    request: { method: endpoint.method, path: pathname + search, headers, body },
   };
 }
 
@@ -176,6 +180,12 @@ const mayBeOurs: ReadonlySet<Fault> = new Set([...(["dns", "connect", "tls", "ti
 /** Name resolution, connecting or the TLS handshake failed. Reusing an existing connection would hide that. */
 function isClosedToNewcomers({ connection, failure }: RestExchange): boolean {
   return failure !== null && connection !== null && connection.phase !== "exchange";
+}
+
+/** A status that asks us to wait is heeded whatever else the answer says, and even if its body did not arrive. */
+function limitOf({ status }: RestExchange): Fault | null {
+  const refusal = status === null ? null : causeOfRefusal(status);
+  return refusal?.fault === "limited" ? refusal.fault : null;
 }
 
 /** Converts both instants to wall time by the clocks' present offset. */
@@ -188,84 +198,4 @@ function compareClock(
   const { date, age } = headers;
   const partMs = Date.now() - performance.now();
   clock.answered(origin, date?.toString(), age?.toString(), partMs + sentMs, partMs + firstByteMs);
-}
-
-function causeOfStatus({ status }: RestExchange, { expectStatus }: RestEndpoint): Cause | null {
-  if (status === null || status === expectStatus) return null;
-  return causeOfRefusal(status) ?? { fault: "http" };
-}
-
-function causeOfFailure(exchange: RestExchange, { endpoint }: Plan): Cause {
-  const { failure, connection } = exchange;
-  const phase = connection?.phase ?? "exchange";
-  // A refusal counts as one even if its body is unreadable.
-  const orStatus = (cause: Cause) =>
-    "fault" in cause && cause.fault === "body" ? (causeOfStatus(exchange, endpoint) ?? cause) : cause;
-  switch (failure?.kind) {
-    case "deadline":
-      // Our own resolver may hang as well as fail, so a timeout of it is checked like other DNS faults.
-      return { fault: phase === "dns" ? "dns" : "timeout" };
-    case "oversize":
-      return orStatus({ fault: "body" });
-    case "error":
-      if (isStale(exchange)) return { unmeasured: "stale" };
-      return orStatus(causeOf(failure.error, phase));
-    default:
-      throw new Error("causeOfFailure expects an exchange that failed");
-  }
-}
-
-/**
- * * A server may close a kept-alive connection just as it is used again. A failure within a round trip was sent before
- * the server saw the request, and says nothing about the venue. The next slot uses a new connection, so that a real
- * fault shows there.
- */
-function isStale(exchange: RestExchange): boolean {
-  const { connection, sentMs, firstByteMs, failedMs, roundTripMs } = exchange;
-  if (connection || firstByteMs !== null || failedMs === null) return false;
-  return sentMs === null || failedMs - sentMs <= 2 * roundTripMs + 10;
-}
-
-function judged(
-  timed: Measurement,
-  { body, headers, sentMs, endedMs }: RestExchange,
-  { check, verdict }: Plan,
-): Measurement {
-  const checked = check(body.bytes(), headers["content-encoding"]);
-  const { good, head } = checked;
-  if (!good) return { ...timed, good, fault: "body", head };
-  if (!verdict || sentMs === null || endedMs === null) return { ...timed, good, head };
-  const serverMs = stampOf(headers.date?.toString());
-  const answer = { ...checked, askedMs: sentMs, endedMs, serverMs };
-  const { eventAgeMs, staleMs } = verdict(answer);
-  const isStale = staleMs !== null;
-  return {
-    ...timed,
-    good: !isStale,
-    fault: isStale ? "stale" : null,
-    head,
-    eventAgeMs,
-  };
-}
-
-function timesOf(exchange: RestExchange): Partial<Measurement> {
-  const { connection, sentMs, firstByteMs, endedMs, status } = exchange;
-  return {
-    dnsUs: connection?.dnsUs ?? null,
-    connectUs: connection?.connectUs ?? null,
-    tlsUs: connection?.tlsUs ?? null,
-    firstByteUs: microsecondsBetween(sentMs, firstByteMs),
-    latencyUs: microsecondsBetween(sentMs, endedMs),
-    fresh: connection !== null,
-    certificateExpiresAt: connection?.certificateExpiresAt ?? null,
-    httpStatus: status,
-  };
-}
-
-function microsecondsBetween(fromMs: number | null, toMs: number | null): number | null {
-  return fromMs === null || toMs === null ? null : Math.round((toMs - fromMs) * 1000);
-}
-
-function askedPauseMs({ headers }: RestExchange): number {
-  return retryAfterMs(headers["retry-after"], Date.now());
 }

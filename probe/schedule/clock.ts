@@ -13,3 +13,6 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** For durations: nobody sets it, and it stands still while the machine sleeps. */
+export const monotonicClock: Clock = { ...systemClock, now: () => performance.now() };

@@ -3,8 +3,19 @@
  * Four or five attempts a minute are within the strictest venue's limit (15 a minute and address at Kraken), even for
  * three probes at one address.
  */
-const firstMs = 1000;
-const longestMs = 20_000;
+const usual = { firstMs: 1000, longestMs: 20_000 };
+
+/**
+ * For a venue that limits or blocks us without saying for how long: further requests may prolong a ban. The longest
+ * delay is also the longest time by which we notice too late that it serves us again.
+ */
+const refusal = { firstMs: 30_000, longestMs: 2 * 60_000 };
+
+/**
+ * So many refusals (403, 451) in a row are no chance of a firewall any more, and enough to confirm the fault: the next
+ * attempts wait as after a rate limit.
+ */
+export const refusalsBeforePause = 3;
 
 export interface Backoff {
   /** The delay before the next attempt. It doubles each time, minus a random part of up to a half. */
@@ -12,7 +23,7 @@ export interface Backoff {
   reset: () => void;
 }
 
-export function makeBackoff(random: () => number = Math.random): Backoff {
+export function makeBackoff(random: () => number = Math.random, { firstMs, longestMs } = usual): Backoff {
   let attempts = 0;
   return {
     nextMs() {
@@ -24,4 +35,9 @@ export function makeBackoff(random: () => number = Math.random): Backoff {
       attempts = 0;
     },
   };
+}
+
+/** The lengths of pauses that we choose ourselves; no part of them is random. */
+export function makeRefusalBackoff(): Backoff {
+  return makeBackoff(() => 0, refusal);
 }

@@ -1,6 +1,7 @@
 import type { Log } from "../../shared/log/log.js";
-import type { Condition, KeepAlive } from "../../shared/registry/registry.js";
+import type { AnyOf, Condition, KeepAlive } from "../../shared/registry/registry.js";
 import type { Cause } from "../rest/failure-cause.js";
+import type { Clock } from "../schedule/clock.js";
 import { startConnectTimer } from "./connect-timer.js";
 import type { Arrival, Flow } from "./inflow.js";
 import type { Subscription, SubscriptionError } from "./subscription.js";
@@ -13,7 +14,11 @@ import { makeSocketLog } from "./socket-log.js";
 
 export interface ReconnectingSocketOptions {
   url: string;
+  /** Other addresses that give the same, each tried when the one before fails: then no host is the venue's own. */
+  alternatives?: readonly string[] | undefined;
   welcome?: readonly Condition[] | undefined;
+  limited?: AnyOf | undefined;
+  halted?: AnyOf | undefined;
   keepAlive: KeepAlive;
   maxConnectionMs: number | null;
   openAfterMs: number;
@@ -25,6 +30,8 @@ export interface ReconnectingSocketOptions {
   log: Log;
   patience?: Partial<Patience & Overlap>;
   flow?: Flow;
+  /** For the delays between sockets. Changed only by tests. */
+  clock?: Clock;
 }
 
 /**
@@ -34,6 +41,10 @@ export interface ReconnectingSocketOptions {
 export interface ReconnectingSocket {
   /** The socket in use; null if there is none. */
   opened(): VenueSocket["opened"];
+  /** The address of the socket in use, or of the one before. */
+  url(): string;
+  /** Whether the venue says on the socket in use that it does not trade. */
+  isHalted(): boolean;
   /** Why there is no socket; null if there is one, and until the first attempt has ended. */
   down(): Cause | null;
   close(): void;
@@ -56,12 +67,14 @@ const usualOverlapMs = 15_000;
 const settleMs = 350;
 
 export function startReconnectingSocket(options: ReconnectingSocketOptions): ReconnectingSocket {
-  const { subscriptions, maxConnectionMs } = options;
+  const { subscriptions, maxConnectionMs, alternatives = [] } = options;
   const { overlapMs = usualOverlapMs } = options.patience ?? {};
   const log = makeSocketLog(options.log, options.url);
-  const connectTimer = startConnectTimer(connect, options.openAfterMs);
+  const urls = [options.url, ...alternatives];
+  const connectTimer = startConnectTimer(connect, urls, options.openAfterMs, options.clock);
   let current: StreamSession | null = null;
   let next: StreamSession | null = null;
+  let url = options.url;
   let down: Cause | null = null;
   let isSettling = false;
   /**
@@ -73,6 +86,8 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
 
   return {
     opened: () => (current?.isOpen() ? current.opened() : null),
+    url: () => url,
+    isHalted: () => current?.isHalted() ?? false,
     down: () => down,
     close() {
       connectTimer.stop();
@@ -84,9 +99,9 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
     },
   };
 
-  function connect() {
+  function connect(to: string) {
     isSettling = false;
-    next = startSession({ ...options, onOpen, onSpoke, onServed, onData, onTrouble, onDown });
+    next = startSession({ ...options, url: to, onOpen, onSpoke, onServed, onData, onTrouble, onDown });
   }
 
   function onOpen(session: StreamSession) {
@@ -116,6 +131,7 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
     current = next;
     next = null;
     down = null;
+    url = current!.url;
     for (const subscription of subscriptions) handOver(subscription, current);
     log.opened();
     connectTimer.renew(maxConnectionMs);
@@ -138,36 +154,44 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
 
   function onTrouble(session: StreamSession, subscription: Subscription, trouble: SubscriptionError) {
     log.trouble(subscription, trouble);
+    if (alternatives.length > 0) return leave(session, `no ${subscription.stream.name}: ${trouble.kind}`);
     if (session !== current) return;
     subscription.meter.lost();
     subscription.trouble = trouble;
   }
 
-  function onDown(session: StreamSession, { cause, detail, retryAfterMs }: Down) {
-    log.down(cause, detail);
-    if (session === current) return onCurrentDown(session, cause, retryAfterMs);
+  /** A node of a third party that does not serve a stream is left for another one. */
+  function leave(session: StreamSession, detail: string) {
+    session.close();
+    onDown(session, { cause: { fault: "handshake" }, detail, retryAfterMs: 0 });
+  }
+
+  function onDown(session: StreamSession, end: Down) {
+    const { cause, detail } = end;
+    log.down(cause, alternatives.length > 0 ? `${session.url}: ${detail}` : detail);
+    if (session === current) return onCurrentDown(session, end);
     next = null;
     clearTimeout(overlapTimer);
     if (isSilence(session, cause)) fellSilent = true;
-    if (!current) fall(cause);
-    connectTimer.retry(retryAfterMs);
+    const isPaused = connectTimer.retry(session.url, end);
+    if (!current) fall(cause, isPaused);
   }
 
-  function onCurrentDown(session: StreamSession, cause: Cause, retryAfterMs: number) {
-    connectTimer.ended(performance.now() - (session.opened()?.atMs ?? Infinity));
+  function onCurrentDown(session: StreamSession, end: Down) {
+    const { cause } = end;
+    connectTimer.ended(session.url, performance.now() - (session.opened()?.atMs ?? Infinity));
     current = null;
     for (const subscription of subscriptions) subscription.meter.lost();
     // If the newer socket has sent a frame, it is not mute.
     if (!next?.hasSpoken() && isSilence(session, cause)) fellSilent = true;
     if (next?.isOpen() && !fellSilent) return takeOver();
-    fall(cause);
     for (const subscription of subscriptions) subscription.trouble = null;
-    if (!next) connectTimer.retry(retryAfterMs);
+    fall(cause, next ? false : connectTimer.retry(session.url, end));
   }
 
-  function fall(cause: Cause) {
-    down = cause;
-    for (const subscription of subscriptions) subscription.fall = cause;
+  function fall(cause: Cause, isPaused: boolean) {
+    down = alternatives.length === 0 || isUnmeasured(cause) ? cause : { unmeasured: "provider" };
+    for (const subscription of subscriptions) Object.assign(subscription, { fall: down, isPaused });
   }
 }
 

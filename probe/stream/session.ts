@@ -1,10 +1,12 @@
 import type { Log } from "../../shared/log/log.js";
-import type { Condition, KeepAlive } from "../../shared/registry/registry.js";
+import type { AnyOf, Condition, KeepAlive } from "../../shared/registry/registry.js";
 import { compileConditions, type ChannelNumbers } from "../rest/checks.js";
 import type { Subscription, SubscriptionError } from "./subscription.js";
 import { compileFrameMatch, parsedFrame } from "./frame-match.js";
 import { startKeepAlive } from "./keepalive.js";
 import type { Arrival, Flow } from "./inflow.js";
+import { makeFrameWords } from "./frame-words.js";
+import { refusalWords } from "./refusal-words.js";
 import type { Resolver } from "../network/resolver.js";
 import { openSocket, type VenueSocket } from "./socket.js";
 import type { Down } from "./socket-ending.js";
@@ -21,6 +23,10 @@ export interface SessionOptions {
   url: string;
   /** Conditions of the venue's welcome frame; no subscription is sent before it. */
   welcome?: readonly Condition[] | undefined;
+  /** A frame that asks us to wait. */
+  limited?: AnyOf | undefined;
+  /** A frame that says that the venue does not trade. */
+  halted?: AnyOf | undefined;
   keepAlive: KeepAlive;
   subscriptions: readonly Subscription[];
   userAgent: string;
@@ -44,11 +50,14 @@ export interface SessionOptions {
 
 /** One socket from its opening to its end: subscribes, keeps it alive, and assigns its frames to streams. */
 export interface StreamSession extends Pick<SocketSubscriptions, "served" | "heard" | "troubles"> {
+  url: string;
   opened(): VenueSocket["opened"];
   /** False from the moment it ends, although it may take some seconds until `onDown` reports the cause. */
   isOpen(): boolean;
   /** Whether a frame of any kind has arrived. */
   hasSpoken(): boolean;
+  /** Whether the venue says on this socket that it does not trade. */
+  isHalted(): boolean;
   /** Pings the open socket, and gives it up unless a frame arrives in time. */
   mustSpeak(): void;
   close(): void;
@@ -72,6 +81,7 @@ export function startSession(options: SessionOptions): StreamSession {
   const patience = { ...usualPatience, ...options.patience };
   const isDataOf = new Map(subscriptions.map((subscription) => [subscription, compileFrameMatch(subscription.stream)]));
   const isWelcome = options.welcome && compileConditions(options.welcome);
+  const words = makeFrameWords(options);
   const timers = makeSocketTimers();
   let channels: ChannelNumbers = new Map();
   let isWelcomed = false;
@@ -94,9 +104,11 @@ export function startSession(options: SessionOptions): StreamSession {
   });
   const { served, heard, troubles } = socketSubscriptions;
   const session: StreamSession = {
+    url,
     opened: () => socket.opened,
     isOpen: () => socket.opened !== null && !socket.isEnded(),
     hasSpoken: () => hasSpoken,
+    isHalted: words.isHalted,
     ...{ mustSpeak, served, heard, troubles },
     close() {
       stop();
@@ -152,15 +164,27 @@ export function startSession(options: SessionOptions): StreamSession {
 
   function onFrame(frame: Buffer, arrival: Arrival) {
     const value = parsedFrame(frame);
-    if (value === undefined) return;
+    const isShort = frame.length <= longestNotice;
+    if (value === undefined) {
+      if (isShort) onWords(frame.toString("utf8"));
+      return;
+    }
     const spoken = subscriptions.filter((subscription) => isDataOf.get(subscription)!(value, channels));
     for (const subscription of spoken)
       if (heard.has(subscription) || socketSubscriptions.hear(subscription))
         options.onData(session, subscription, value, arrival);
-    if (spoken.length === 0 && frame.length <= longestNotice) onNotice(value);
+    if (spoken.length === 0 && isShort) onNotice(value);
+  }
+
+  /** @param frame a text if it is not JSON */
+  function onWords(frame: unknown) {
+    words.hear(frame);
+    if (words.isLimit(frame)) socket.blame("limited", `the venue asks us to wait: ${refusalWords(frame)}`);
   }
 
   function onNotice(frame: unknown) {
+    onWords(frame);
+    if (socket.isEnded()) return;
     if (!isWelcomed && isWelcome?.(frame)) welcomed();
     keepAlive?.answer(frame, channels);
     channels = withChannel(frame, channels, subscriptions.length);

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import { retryAfterMs } from "../../shared/measurement/retry-after.js";
+import type { Fault } from "../../shared/measurement/sample.js";
 import type { Resolver } from "../network/resolver.js";
 import { causeOf, causeOfRefusal, unlessOurNetwork, type Cause } from "../rest/failure-cause.js";
 import type { Connection, Phase } from "../rest/connection.js";
@@ -10,7 +11,7 @@ import { isUnmeasured } from "../rest/measurement.js";
 export interface Down {
   cause: Cause;
   detail: string;
-  /** The venue asked for this delay before the next attempt. */
+  /** The venue asked for this delay before the next attempt; 0 if it named none. */
   retryAfterMs: number;
 }
 
@@ -35,7 +36,7 @@ export interface SocketEnding {
   /** Ends a dead connection; `onDown` follows. */
   giveUp: (cause: Cause, detail: string) => void;
   /** Ends a connection whose peer is clearly at fault; `onDown` is called at once. */
-  blame: (detail: string) => void;
+  blame: (fault: Fault, detail: string) => void;
   /** Ends it at our own request: no callback is called any more. */
   close: () => void;
 }
@@ -83,7 +84,7 @@ export function watchEnding(ws: WebSocket, options: SocketEndingOptions): Socket
       socket.on("error", (error) => (broken = error));
     },
     giveUp: (cause: Cause, detail: string) => end(cause, detail),
-    blame: (detail: string) => end({ fault: "closed" }, detail, { isSaid: true }),
+    blame: (fault: Fault, detail: string) => end({ fault }, detail, { isSaid: true }),
     close() {
       closing.abort();
       shut();

@@ -135,8 +135,9 @@ export function makeSocketSubscriptions(options: SocketSubscriptionsOptions): So
     served.delete(subscription);
     heard.delete(subscription);
     troubles.set(subscription, trouble);
-    options.onTrouble(subscription, trouble);
     if (!waiting.has(subscription)) askAgain(subscription);
+    // last, because it may end the socket, and so the timers
+    options.onTrouble(subscription, trouble);
   }
 
   function askAgain(subscription: Subscription) {

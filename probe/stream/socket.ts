@@ -20,7 +20,7 @@ export interface SocketOptions {
   flow?: Flow;
 }
 
-export interface VenueSocket extends Pick<SocketEnding, "giveUp" | "close"> {
+export interface VenueSocket extends Pick<SocketEnding, "giveUp" | "blame" | "close"> {
   /** Null until the socket is open. */
   opened: null | { atMs: number; latencyUs: number; connection: Connection };
   send: (text: string) => void;
@@ -93,6 +93,7 @@ export function openSocket(options: SocketOptions): VenueSocket {
     },
     isEnded: () => ending.isEnded,
     giveUp: ending.giveUp,
+    blame: ending.blame,
     close: ending.close,
   };
   return socket;
@@ -111,12 +112,12 @@ export function openSocket(options: SocketOptions): VenueSocket {
   }
 
   function onFlood(detail: string) {
-    ending.blame(detail);
+    ending.blame("closed", detail);
     ws.terminate();
   }
 
   function boundUnsent() {
-    if (ws.bufferedAmount > maxUnsentBytes) ending.blame("the peer does not read what we send");
+    if (ws.bufferedAmount > maxUnsentBytes) ending.blame("closed", "the peer does not read what we send");
   }
 }
 

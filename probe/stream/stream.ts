@@ -1,5 +1,6 @@
 import type { Log } from "../../shared/log/log.js";
 import { componentsOf, type SocketConfig, type Venue } from "../../shared/registry/registry.js";
+import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 import { unlessOurNetwork } from "../rest/failure-cause.js";
 import type { ClockWatch } from "../network/clock-error.js";
 import type { Counterpart } from "./counterpart.js";
@@ -49,7 +50,9 @@ export interface Streams {
 export function startStreams(options: StreamsOptions): Streams {
   const { venue, socket, resolver } = options;
   const subscriptions = socket.streams.map(makeSubscription);
-  const connections = openConnections(options, subscriptions);
+  const connectionOf = openConnections(options, subscriptions);
+  const connections = [...new Set(connectionOf.values())];
+  const logHalt = makeVerdictLog(options.log, { venue: venue.id, component: "ws:conn" });
   const cadences = new Map(componentsOf(venue).map(({ id, cadenceMs }) => [id, cadenceMs]));
 
   const opening = makeOpening();
@@ -70,14 +73,17 @@ export function startStreams(options: StreamsOptions): Streams {
 
   return {
     tasks: [
-      task("conn", (cadenceMs) => measuredSocket(connections, cadenceMs, opening)),
+      task("conn", (cadenceMs) => {
+        const outcome = measuredSocket(connections, cadenceMs, opening);
+        if (!isUnmeasured(outcome)) logHalt(outcome.fault, {});
+        return outcome;
+      }),
       ...subscriptions.map((subscription) => {
-        const { name, url = socket.url } = subscription.stream;
-        const { hostname } = new URL(url);
         const measured = measuring(subscription, options);
-        return task(name, (cadenceMs, signal) => {
+        return task(subscription.stream.name, (cadenceMs, signal) => {
           const outcome = measured(cadenceMs);
           if (!mayBeOurSilence(outcome, subscription)) return outcome;
+          const { hostname } = new URL(connectionOf.get(subscription)!.url());
           const { quietMs } = outcome;
           const sinceMs = performance.now() - cadenceMs - (quietMs ?? 0);
           const unanswered = { host: hostname, sinceMs, signal };
@@ -95,24 +101,22 @@ export function startStreams(options: StreamsOptions): Streams {
 function openConnections(
   { socket, openAfterMs, userAgent, resolver, ca, log }: StreamsOptions,
   subscriptions: readonly Subscription[],
-): ReconnectingSocket[] {
-  const { welcome, keepAlive, maxConnectionMs } = socket;
+): ReadonlyMap<Subscription, ReconnectingSocket> {
+  const { welcome, limited, halted, keepAlive, maxConnectionMs } = socket;
   const urlOf = ({ stream }: Subscription) => stream.url ?? socket.url;
   const urls = [...new Set(subscriptions.map(urlOf))];
-  return urls.map((url) =>
-    startReconnectingSocket({
-      url,
-      welcome,
-      keepAlive,
-      maxConnectionMs,
-      openAfterMs,
-      subscriptions: subscriptions.filter((subscription) => urlOf(subscription) === url),
-      userAgent,
-      resolver,
+  const opened = urls.map((url) => {
+    const served = subscriptions.filter((subscription) => urlOf(subscription) === url);
+    const connection = startReconnectingSocket({
+      ...{ url, welcome, limited, halted, keepAlive, maxConnectionMs, openAfterMs },
+      alternatives: url === socket.url ? socket.alternatives : [],
+      subscriptions: served,
+      ...{ userAgent, resolver, log },
       ...(ca !== undefined && { ca }),
-      log,
-    }),
-  );
+    });
+    return served.map((subscription) => [subscription, connection] as const);
+  });
+  return new Map(opened.flat());
 }
 
 /** The state of the socket at the end of the slot; with two sockets, of the worse one. */
@@ -124,6 +128,7 @@ function measuredSocket(
   const causes = connections.flatMap((connection) => connection.down() ?? []);
   const bad = causes.find((cause) => !isUnmeasured(cause));
   if (bad) return { ...nothingMeasured, ...bad };
+  if (connections.some((connection) => connection.isHalted())) return { ...nothingMeasured, fault: "halted" };
   const ours = causes.find(isUnmeasured);
   if (ours) return ours;
   if (connections.some((connection) => !connection.opened())) return { unmeasured: "starting" };
@@ -207,11 +212,19 @@ function measuredStream(
 
 /**
  * The stream was not received during the whole slot. That is the venue's fault if it brought the socket down in this
- * slot, or before and the stream is not back yet.
+ * slot, or before and the stream is not back yet. If it limits or blocks us, only the slot in which it refused the socket
+ * is its doing: then we wait by our own choice.
  */
-function unheard({ fall }: Subscription): MeasurementOutcome {
-  return fall && !isUnmeasured(fall) ? unservedBy(fall.fault) : { unmeasured: "subscribing" };
+function unheard(subscription: Subscription): MeasurementOutcome {
+  const { fall, isPaused } = subscription;
+  if (!fall) return { unmeasured: "subscribing" };
+  if (isUnmeasured(fall)) return lasting.has(fall.unmeasured) ? fall : { unmeasured: "subscribing" };
+  if (isPaused) subscription.fall = { unmeasured: "paused" };
+  return unservedBy(fall.fault);
 }
+
+/** Reasons that hold until the stream is received again. */
+const lasting: ReadonlySet<UnmeasuredReason> = new Set(["paused", "provider"]);
 
 /** The stream has sent nothing since it was first subscribed to. */
 function silentSince({ askedMs, words }: SubscriptionError, nowMs: number): Measurement {

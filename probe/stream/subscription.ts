@@ -17,6 +17,8 @@ export interface Subscription {
   trouble: SubscriptionError | null;
   /** What brought its socket down, until the stream is received for a whole slot again; null if nothing did. */
   fall: Cause | null;
+  /** Its socket is opened only after a pause that we chose, because the venue limits or blocks us. */
+  isPaused: boolean;
 }
 
 export interface SubscriptionError {
@@ -36,5 +38,6 @@ export function makeSubscription(stream: Stream): Subscription {
     sequence: stream.sequence ? watchSequence(stream.sequence) : null,
     trouble: null,
     fall: null,
+    isPaused: false,
   };
 }

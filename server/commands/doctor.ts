@@ -5,6 +5,7 @@ import { version } from "../../shared/config/package.js";
 import { type Registry } from "../../shared/registry/registry.js";
 import { ageAdvice, ageSentences, agesOf } from "../../shared/registry/entry-age.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
+import { measuredIn } from "../../shared/registry/region-hosts.js";
 import { readSettings, type Settings } from "../../shared/config/settings.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { databaseFound } from "./doctor/database.js";
@@ -48,7 +49,7 @@ async function examine(log: Log): Promise<Finding[]> {
     dataDirFound(settings.value),
     databaseFound(settings.value, registry.value, log),
     replicaFound(settings.value, log),
-    registry.value && reach(registry.value, settings.value),
+    registry.value && reach(measuredIn(registry.value, settings.value.region), settings.value),
   ]);
   // afterwards, since checking a port listens on it, and the database check could connect to it
   const ports = await portsFound(settings.value);

@@ -117,6 +117,13 @@ export const rules = [
       "One region alone may be blocked or have a bad route. Where several regions are published, at least two must agree, even while the others are silent.",
   },
   {
+    name: "blocked_min_vantages",
+    value: 2,
+    unit: "vantages",
+    reason:
+      "A refusal (403 or 451) is usually about the place that asks: its country, its network, its address. Only when two places are refused at once does the venue refuse everybody.",
+  },
+  {
     name: "impaired_min_venues",
     value: 4,
     unit: "venues",

@@ -177,7 +177,9 @@ function redirect(status: number, location: string, from: URL): FetchFailure | M
 const rations = new Set([418, 429, 503]);
 
 function refusal(status: number, retryAfter: string | undefined): FetchFailure {
-  const waitMs = rations.has(status) ? retryAfterMs(retryAfter, Date.now(), longestWaitMs) : 0;
+  const waitMs = rations.has(status)
+    ? retryAfterMs(retryAfter, Date.now(), { longestMs: longestWaitMs, credibleMs: Infinity })
+    : 0;
   return { ...failed(`answered ${status}`, status), retryAfterMs: waitMs };
 }
 

@@ -118,7 +118,7 @@ function faultOfHead({ statusCode: status = 0, headers }: IncomingMessage, base:
 const longestWaitMs = 60 * 60_000;
 
 function busy(status: number, retryAfter: string | undefined, base: string): ServiceBusy {
-  const waitMs = retryAfterMs(retryAfter, Date.now(), longestWaitMs);
+  const waitMs = retryAfterMs(retryAfter, Date.now(), { longestMs: longestWaitMs, credibleMs: Infinity });
   const said =
     status === 429
       ? `${base} answers 429: too many requests from this address`

@@ -15,6 +15,7 @@ export const units = [
   "cadences",
   "windows",
   "regions",
+  "vantages",
   "incidents",
   "venues",
   "share",

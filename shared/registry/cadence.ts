@@ -1,5 +1,6 @@
 /** Cadences that respect the limits of venues, for all probes that share an address. */
 
+import { addressIn } from "./region-hosts.js";
 import type { Limit, Region, Registry, RestEndpoint, Venue } from "./registry.js";
 
 /**
@@ -124,10 +125,4 @@ function counted(venue: string, endpoint: RestEndpoint, of: string, limit: Count
   if (limit.endpoints && !(venue === of && limit.endpoints.includes(name))) return 0;
   const { origin } = new URL(limit.origin);
   return [url, ...alternatives].filter((address) => new URL(addressIn(region, address)).origin === origin).length;
-}
-
-/** The address at which a region's probes measure, by the region's own hosts. */
-export function addressIn({ hosts = {} }: Region, address: string): string {
-  const { host } = new URL(address);
-  return Object.hasOwn(hosts, host) ? address.replace(/^(\w+:\/\/)[^/?]+/, `$1${hosts[host]}`) : address;
 }

@@ -418,8 +418,8 @@ function socketComponents(socket: SocketConfig | null): Component[] {
 /** The names or addresses of all hosts at which a venue is measured, possibly with repetitions. */
 export function hostsOf({ rest, socket }: Venue): string[] {
   const urls = [
-    ...rest.map(({ url }) => url),
-    ...(socket ? [socket.url] : []),
+    ...rest.flatMap(({ url, alternatives = [] }) => [url, ...alternatives]),
+    ...(socket ? [socket.url, ...(socket.alternatives ?? [])] : []),
     ...(socket?.streams.flatMap(({ url }) => url ?? []) ?? []),
   ];
   return urls.map((url) => new URL(url).hostname);

@@ -210,8 +210,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "unmeasured is healthy",
     file: "sql/engine/050-quorum.sql",
-    from: "when operational + bad + outliers < quorum then 'unknown'",
-    to: "when operational + bad + outliers = 0 then 'operational'",
+    from: "when operational + bad + uncounted < quorum then 'unknown'",
+    to: "when operational + bad + uncounted = 0 then 'operational'",
     faults: "00:01:10.000 kill region-1-1 for 100 ms",
   },
   {

@@ -19,6 +19,7 @@ create type engine.rules as (
   vote_max_age_ms       integer,
   vote_max_age_cadences integer,
   quorum_min_regions    integer,
+  blocked_min_vantages  integer,
   impaired_min_venues   integer,
   impaired_venue_share  numeric,
   impaired_within_ms    integer,

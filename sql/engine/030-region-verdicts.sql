@@ -68,6 +68,8 @@ returns table (
   failed         integer,
   slow           integer,
   unserved       integer,
+  -- at least half of what failed was refused (blocked)
+  refused        boolean,
   bad_run        integer,
   run_from       timestamptz,
   -- at least a fifth fails, in window after window
@@ -163,6 +165,8 @@ as $$
       g.*,
       g.glanced_samples as samples,
       0 as failed,
+      0 as limited,
+      0 as blocked,
       0 as slow,
       0 as unserved,
       g.glanced_newest_at as newest_at,
@@ -182,6 +186,8 @@ as $$
       g.*,
       look.samples,
       look.failed,
+      look.limited,
+      look.blocked,
       look.slow,
       look.unserved,
       look.newest_at,
@@ -207,6 +213,8 @@ as $$
       select
         count(*)::int as samples,
         (count(*) filter (where not s.good))::int as failed,
+        (count(*) filter (where s.fault = 'limited'))::int as limited,
+        (count(*) filter (where s.fault = 'blocked'))::int as blocked,
         (count(*) filter (where s.good and s.latency_us >= g.slow_from_us))::int as slow,
         (count(*) filter (where s.unserved))::int as unserved,
         max(s.ts) as newest_at,
@@ -277,7 +285,8 @@ as $$
     c.region_id,
     case
       when not n.reporting or c.samples < r.min_samples then 'unknown'
-      when c.failed >= c.samples * r.outage_bad_share then 'outage'
+      -- a venue that limits our requests answers, and from one address that may be our own doing: it is not down
+      when c.failed - c.limited >= c.samples * r.outage_bad_share then 'outage'
       -- older rules have no such number
       when c.failed >= greatest(c.samples * r.degraded_bad_share, r.degraded_min_failed) then 'degraded'
       when c.slow > 0 and c.slow * 2 >= c.samples - c.failed then 'degraded'
@@ -289,6 +298,7 @@ as $$
     c.failed,
     c.slow,
     c.unserved,
+    c.failed > 0 and c.blocked * 2 >= c.failed,
     c.bad_run,
     c.run_from,
     n.in_part,
@@ -342,6 +352,7 @@ begin
         samples = s.samples,
         bad = s.failed,
         slow = s.slow,
+        refused = s.refused,
         bad_run = s.bad_run,
         run_from = s.run_from,
         in_part = s.in_part,
@@ -351,25 +362,24 @@ begin
     from seen s
     where k.component_id = s.component_id and k.region_id = s.region_id
       and (
-        k.state, k.reporting, k.samples, k.bad, k.slow, k.bad_run, k.run_from, k.in_part, k.newest_at, k.newest_fault,
+        k.state, k.reporting, k.samples, k.bad, k.slow, k.refused, k.bad_run, k.run_from, k.in_part, k.newest_at, k.newest_fault,
         k.newest_bad_at
       )
         is distinct from
         (
-          s.state, s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.run_from, s.in_part, s.newest_at,
+          s.state, s.reporting, s.samples, s.failed, s.slow, s.refused, s.bad_run, s.run_from, s.in_part, s.newest_at,
           s.newest_fault, s.newest_bad_at
         )
   ),
   added as (
     insert into region_state (
-      component_id, region_id, state, since, bad_since, reporting, samples, bad, slow, bad_run, run_from, in_part,
-      newest_at,
-      newest_fault, newest_bad_at
+      component_id, region_id, state, since, bad_since, reporting, samples, bad, slow, refused, bad_run, run_from,
+      in_part, newest_at, newest_fault, newest_bad_at
     )
     select
       s.component_id, s.region_id, s.state, at, case when engine.is_bad(s.state) then at end,
-      s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.run_from, s.in_part, s.newest_at, s.newest_fault,
-      s.newest_bad_at
+      s.reporting, s.samples, s.failed, s.slow, s.refused, s.bad_run, s.run_from, s.in_part, s.newest_at,
+      s.newest_fault, s.newest_bad_at
     from seen s
     where not exists (select from region_state k where k.component_id = s.component_id and k.region_id = s.region_id)
   )
@@ -378,7 +388,7 @@ begin
   set state = 'unknown',
       since = case when s.state = 'unknown' then s.since else at end,
       bad_since = null, bad_until = case when s.bad_since is null then s.bad_until else at end,
-      reporting = false, samples = 0, bad = 0, slow = 0, bad_run = 0, run_from = null, in_part = false,
+      reporting = false, samples = 0, bad = 0, slow = 0, refused = false, bad_run = 0, run_from = null, in_part = false,
       newest_bad_at = null
   where (s.reporting or s.samples > 0)
     and not exists (select from seen n where n.component_id = s.component_id and n.region_id = s.region_id);

@@ -1,7 +1,7 @@
 -- Chapter 5 of docs/rulebook.md: the common verdict of the regions.
 --
--- The quorum is a simple majority of the regions that report the component now and are neither impaired nor outliers,
--- not of the configured ones: a region without samples has no vote, either way. A majority, never a half: with two of
+-- The quorum is a simple majority of the regions that report the component now and are neither impaired, outliers nor
+-- refused from too few places, not of the configured ones: a region without samples has no vote, either way. A majority, never a half: with two of
 -- four regions bad and two good, nothing is confirmed. And never one region alone if others are published: it may be
 -- blocked, and the others silent.
 
@@ -9,16 +9,18 @@ create function engine.quorum(counted bigint, published bigint, r engine.rules) 
 language sql immutable parallel safe
 return greatest(counted / 2 + 1, least(coalesce(r.quorum_min_regions, 1), published))::int;
 
--- The state of a component by the votes of the counted regions, and by how many outliers see it bad.
-create function engine.by_quorum(quorum bigint, outage bigint, bad bigint, operational bigint, outliers bigint)
+-- The state of a component by the votes of the counted regions, and by how many see it bad whose votes are not counted:
+-- outliers and refused ones.
+create function engine.by_quorum(quorum bigint, outage bigint, bad bigint, operational bigint, uncounted bigint)
 returns state
 language sql immutable parallel safe
 return case
   when outage >= quorum then 'outage'
   when bad >= quorum then 'degraded'
-  -- Health needs witnesses too: as many regions must have a verdict as a fault would need to be confirmed. An outlier's
-  -- verdict counts here: with two regions, one of them blocked by a venue, the state would otherwise be unknown.
-  when operational + bad + outliers < quorum then 'unknown'
+  -- Health needs witnesses too: as many regions must have a verdict as a fault would need to be confirmed. Verdicts of
+  -- outliers and refused regions count here: with two regions, one of them blocked by a venue, the state would
+  -- otherwise be unknown.
+  when operational + bad + uncounted < quorum then 'unknown'
   when operational = 0 then 'unknown'
   else 'operational'
 end::state;
@@ -29,31 +31,38 @@ returns table (
   component_id integer,
   reporting    smallint,
   quorum       smallint,
-  state        state
+  state        state,
+  -- why it is unknown although it is measured; null: for no such reason
+  unjudged     text
 )
 language sql stable
 as $$
   with votes as (
     select
       c.component_id,
-      count(s.state) filter (where not s.outlier) as counted,
+      count(s.state) filter (where not s.uncounted) as counted,
       -- here, so that it is computed once, not per comparison
       engine.quorum(
-        count(s.state) filter (where not s.outlier),
+        count(s.state) filter (where not s.uncounted),
         (select count(*) from region g where g.published),
         r
       ) as quorum,
-      count(*) filter (where s.state = 'outage' and not s.outlier) as outage,
-      count(*) filter (where engine.is_bad(s.state) and not s.outlier) as bad,
+      count(*) filter (where s.state = 'outage' and not s.uncounted) as outage,
+      count(*) filter (where engine.is_bad(s.state) and not s.uncounted) as bad,
       count(*) filter (where s.state = 'operational') as operational,
-      count(*) filter (where engine.is_bad(s.state) and s.outlier) as outliers
+      count(*) filter (where engine.is_bad(s.state) and s.uncounted) as uncounted,
+      count(*) filter (where s.refused_alone) as refused
     from component c
     join venue v using (venue_id)
     left join (
       select
         k.*,
-        (k.component_id, k.region_id) in (select o.component_id, o.region_id from engine.outliers(at) o) as outlier
+        l.region_id is not null as refused_alone,
+        l.region_id is not null
+          or (k.component_id, k.region_id) in (select o.component_id, o.region_id from engine.outliers(at) o)
+          as uncounted
       from region_state k
+      left join engine.lone_refusals(at, r) l using (component_id, region_id)
       where k.reporting
         and k.region_id <> all (array(select engine.impaired_regions(at, at)))
     ) s using (component_id)
@@ -64,8 +73,16 @@ as $$
     v.component_id,
     v.counted::smallint,
     v.quorum::smallint,
-    engine.by_quorum(v.quorum, v.outage, v.bad, v.operational, v.outliers)
+    case when u.reason is null then q.state else 'unknown' end,
+    coalesce(
+      u.reason,
+      case when q.state = 'unknown' and v.operational = 0 and v.refused > v.bad then 'blocked' end
+    )
   from votes v
+  cross join lateral (
+    select engine.by_quorum(v.quorum, v.outage, v.bad, v.operational, v.uncounted) as state
+  ) q
+  left join engine.unproven(at) u using (component_id)
 $$;
 
 create function engine.keep_component_states(at timestamptz, r engine.rules) returns void
@@ -85,11 +102,26 @@ begin
     from votes v
     where k.component_id = v.component_id
       and (k.state, k.reporting, k.quorum) is distinct from (v.state, v.reporting, v.quorum)
+  ),
+  added as (
+    insert into component_state (component_id, state, since, not_bad_since, reporting, quorum)
+    select v.component_id, v.state, at, case when not engine.is_bad(v.state) then at end, v.reporting, v.quorum
+    from votes v
+    where not exists (select from component_state k where k.component_id = v.component_id)
+  ),
+  judged_again as (
+    update unjudged u
+    set ended_at = at
+    from votes v
+    where u.component_id = v.component_id and u.ended_at is null and u.reason is distinct from v.unjudged
   )
-  insert into component_state (component_id, state, since, not_bad_since, reporting, quorum)
-  select v.component_id, v.state, at, case when not engine.is_bad(v.state) then at end, v.reporting, v.quorum
+  insert into unjudged (component_id, started_at, reason)
+  select v.component_id, at, v.unjudged
   from votes v
-  where not exists (select from component_state k where k.component_id = v.component_id);
+  where v.unjudged is not null
+    and not exists (
+      select from unjudged u where u.component_id = v.component_id and u.ended_at is null and u.reason = v.unjudged
+    );
 end;
 $$;
 

@@ -1,8 +1,10 @@
 -- Why a region's vote is not counted, in words for readers of the evidence.
-create function engine.why_not_counted(impaired boolean, outlier boolean, newest_at timestamptz) returns text
+create function engine.why_not_counted(impaired boolean, refused boolean, outlier boolean, newest_at timestamptz)
+returns text
 language sql immutable parallel safe
 return case
   when impaired then 'impaired: most venues turned bad there at once, and in no other region whose own network worked'
+  when refused then 'refused: the venue blocks this place, and no second place confirms that it blocks everybody'
   when outlier then 'outlier: it has seen this bad for long, and no quorum with it'
   when newest_at is null then 'no samples within the last hour'
   else 'newest sample too old'
@@ -73,8 +75,9 @@ as $$
       l.vantage,
       l.machine,
       m.region_id is not null as impaired,
-      v.reporting and m.region_id is null and o.region_id is not null as outlier,
-      v.reporting and m.region_id is null and o.region_id is null as counted
+      v.reporting and m.region_id is null as asked,
+      v.reporting and m.region_id is null and v.refused and engine.is_bad(v.state) as is_refused,
+      o.region_id is not null as in_outliers
     from component c
     cross join region g
     left join (select engine.impaired_regions_in_hindsight(at, known_at, r)) as m (region_id) using (region_id)
@@ -96,6 +99,25 @@ as $$
     ) silent on v.newest_at is null
     where c.component_id = any (of_components) and g.published
   ),
+  refusals as (
+    select e.component_id, count(distinct e.vantage) as vantages
+    from everywhere e
+    where e.is_refused
+    group by e.component_id
+  ),
+  heard as (
+    select
+      e.*,
+      l.alone and e.is_refused as refused_alone,
+      e.asked and e.in_outliers and not (l.alone and e.is_refused) as outlier,
+      e.asked and not e.in_outliers and not (l.alone and e.is_refused) as counted
+    from everywhere e
+    left join refusals f using (component_id)
+    -- older rules have no such number
+    cross join lateral (
+      select (f.vantages < coalesce(r.blocked_min_vantages, 1)) is true as alone
+    ) l
+  ),
   counted as (
     select
       e.component_id,
@@ -104,8 +126,8 @@ as $$
       count(distinct e.vantage) filter (where e.counted) as vantages,
       count(*) filter (where e.counted and e.state = 'outage') as outage,
       count(*) filter (where e.counted and engine.is_bad(e.state)) as bad,
-      count(*) filter (where e.state = 'operational' and (e.counted or e.outlier)) as operational,
-      count(*) filter (where e.outlier and engine.is_bad(e.state)) as outliers,
+      count(*) filter (where e.state = 'operational' and e.asked) as operational,
+      count(*) filter (where e.asked and not e.counted and engine.is_bad(e.state)) as uncounted,
       count(*) filter (
         where e.counted and engine.is_bad(e.state) and (e.bad_run >= r.opening_bad_run or e.in_part)
       ) as confirming,
@@ -133,20 +155,23 @@ as $$
       jsonb_agg(
         jsonb_build_object(
           'region', e.region,
-          'reason', engine.why_not_counted(e.impaired, e.outlier, e.known_newest_at),
+          'reason', engine.why_not_counted(e.impaired, e.refused_alone, e.outlier, e.known_newest_at),
           'newestAt', api.iso(e.known_newest_at),
           'machine', e.machine
         )
         order by e.position
       ) filter (where e.counted is not true) as not_counted
-    from everywhere e
+    from heard e
     group by e.component_id
   )
   select
     c.component_id,
     jsonb_build_object(
       'at', api.iso(at),
-      'state', engine.by_quorum(q.quorum, c.outage, c.bad, c.operational, c.outliers),
+      'state', case
+        when u.reason is null then engine.by_quorum(q.quorum, c.outage, c.bad, c.operational, c.uncounted)
+        else 'unknown'
+      end,
       'published', c.published,
       'reporting', c.reporting,
       'vantages', c.vantages,
@@ -157,6 +182,9 @@ as $$
         case
           when c.reporting > c.vantages
             then 'Regions whose probes run on one machine share its network: they are one vantage.'
+        end,
+        case
+          when u.reason = 'ended' then (select k.ends_because from component k where k.component_id = c.component_id)
         end
       ], null)),
       'votes', coalesce(c.votes, '[]'),
@@ -164,4 +192,5 @@ as $$
     )
   from counted c
   cross join lateral (select engine.quorum(c.reporting, c.published, r) as quorum) q
+  left join engine.unproven(at) u using (component_id)
 $$;

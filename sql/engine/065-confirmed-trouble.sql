@@ -1,7 +1,8 @@
 -- Chapter 6 of docs/rulebook.md: which trouble a quorum of regions confirms, when it began, and until when it was seen.
 
 -- What the counted regions see of some components.
-create function engine.counted_states(of_components integer[], at timestamptz) returns setof region_state
+create function engine.counted_states(of_components integer[], at timestamptz, r engine.rules)
+returns setof region_state
 language sql stable
 as $$
   select s.*
@@ -12,11 +13,14 @@ as $$
     and not exists (
       select from engine.outliers(at) o where o.component_id = s.component_id and o.region_id = s.region_id
     )
+    and not exists (
+      select from engine.lone_refusals(at, r) l where l.component_id = s.component_id and l.region_id = s.region_id
+    )
 $$;
 
 -- Until when a quorum saw a component bad: take the newest bad sample of each counted region that sees it bad, and of
 -- these the one at the position of the quorum. A window stays bad for most of a minute after that.
-create function engine.last_bad_at(of_components integer[], at timestamptz)
+create function engine.last_bad_at(of_components integer[], at timestamptz, r engine.rules)
 returns table (component_id integer, last_bad_at timestamptz)
 language sql stable
 as $$
@@ -27,7 +31,7 @@ as $$
       s.component_id,
       s.newest_bad_at,
       row_number() over (partition by s.component_id order by s.newest_bad_at desc) as place
-    from engine.counted_states(of_components, at) s
+    from engine.counted_states(of_components, at, r) s
     where engine.is_bad(s.state)
   ) n using (component_id)
   where n.place = c.quorum
@@ -40,7 +44,7 @@ returns table (component_id integer, region_id smallint, in_a_row boolean)
 language sql stable
 as $$
   select s.component_id, s.region_id, s.bad_run >= r.opening_bad_run
-  from engine.counted_states(of_components, at) s
+  from engine.counted_states(of_components, at, r) s
   where engine.is_bad(s.state)
     and (s.bad_run >= r.opening_bad_run or s.in_part)
 $$;
@@ -131,8 +135,16 @@ as $$
     select e.*, row_number() over (partition by e.component_id order by e.ts, e.region_id) as place
     from resumed e
   )
-  select p.component_id, p.ts
+  -- what was seen before its entry was seen good says nothing about the venue
+  select p.component_id, greatest(p.ts, e.good_at)
   from placed p
+  left join lateral (
+    select e.good_at
+    from component_entry e
+    where e.component_id = p.component_id and e.holds_from <= at
+    order by e.holds_from desc
+    limit 1
+  ) e on true
   where p.place = p.quorum
 $$;
 

@@ -39,6 +39,7 @@ $$;
 -- hold is enough; and no incident stays open because no region can see its end.
 create function engine.reason_to_close(
   watched boolean,
+  ended boolean,
   state state,
   since timestamptz,
   not_bad_since timestamptz,
@@ -51,6 +52,7 @@ create function engine.reason_to_close(
 language sql stable
 return case
   when not watched then 'the component is no longer watched'
+  when ended then 'what it measures has ended, by the date in its entry'
   when state = 'operational'
     and since <= at - engine.ms(case when flapping then r.flap_hold_ms else r.recovery_hold_ms end)
     and engine.seen_to_end(of_component, evidence, at)
@@ -84,6 +86,7 @@ begin
   left join component_state s using (component_id)
   cross join lateral engine.reason_to_close(
     c.published and v.published,
+    (c.ends_at <= at) is true,
     s.state,
     -- An incident restored after a failover started in the lost history, so the known state of its component is older
     -- than it.
@@ -132,7 +135,7 @@ begin
   set severity = s.state,
       last_bad_at = greatest(i.last_bad_at, n.last_bad_at)
   from component_state s
-  left join engine.last_bad_at(open, at) n using (component_id)
+  left join engine.last_bad_at(open, at, r) n using (component_id)
   where s.component_id = i.component_id
     and i.closed_at is null and i.retracted_at is null
     and engine.is_bad(s.state)
@@ -219,7 +222,7 @@ begin
     join component c using (component_id)
     join venue v using (venue_id)
     join component_state s using (component_id)
-    left join engine.last_bad_at(due, at) b using (component_id)
+    left join engine.last_bad_at(due, at, r) b using (component_id)
   ),
   taken as (
     -- only the days in question; retracted incidents keep their names

@@ -63,9 +63,10 @@ begin
   if from_scratch then
     perform engine.forget_everything();
   end if;
-  perform engine.forget_unwatched();
+  perform engine.forget_unwatched(at);
   perform engine.keep_typical_latencies(at, r);
   perform engine.keep_region_states(at, r);
+  perform engine.keep_good_entries(at, r);
   perform engine.keep_impairments(at, r);
   perform engine.keep_outliers(at, r);
   perform engine.keep_component_states(at, r);
@@ -95,7 +96,7 @@ as $$
 $$;
 
 -- Unpublished components, venues and regions have no state and no vote. Published again, they start from nothing.
-create function engine.forget_unwatched() returns void
+create function engine.forget_unwatched(at timestamptz) returns void
 language plpgsql
 as $$
 declare
@@ -114,5 +115,9 @@ begin
   delete from venue_state s
   using venue v
   where v.venue_id = s.venue_id and not v.published;
+
+  update unjudged u
+  set ended_at = at
+  where u.ended_at is null and u.component_id = any (unpublished_components);
 end;
 $$;

@@ -18,6 +18,8 @@ begin
     create unlogged table venue_state (like venuewatch.venue_state including all) with (fillfactor = 50);
     create unlogged table impairment (like venuewatch.impairment including all);
     create unlogged table outlier (like venuewatch.outlier including all);
+    create unlogged table unjudged (like venuewatch.unjudged including all);
+    create unlogged table component_entry (like venuewatch.component_entry including all);
     create unlogged table typical_latency (like venuewatch.typical_latency including all);
     create unlogged table incident (like venuewatch.incident including all);
     create unlogged table alert_event (like venuewatch.alert_event including all);
@@ -116,6 +118,15 @@ begin
   from venuewatch.outlier o
   where o.started_at <= eve and (o.ended_at is null or o.ended_at > reaches_to - engine.longest_span(r));
 
+  insert into unjudged
+  select u.component_id, u.started_at, u.reason, case when u.ended_at <= eve then u.ended_at end
+  from venuewatch.unjudged u
+  where u.started_at <= eve and (u.ended_at is null or u.ended_at > eve);
+
+  insert into component_entry
+  select e.component_id, e.holds_from, e.fingerprint, case when e.good_at <= eve then e.good_at end
+  from venuewatch.component_entry e;
+
   -- incidents that are open; that may be retracted or count for flapping; that closed recently, whose samples are no
   -- partial failure; whose names are taken on a day to which a run may be traced back; and those that an operator keeps
   -- from reopening
@@ -156,6 +167,7 @@ begin
   update engine_clock set ticked_at = at;
   perform engine.keep_typical_latencies(at, r);
   perform engine.keep_region_states(at, r);
+  perform engine.keep_good_entries(at, r);
   perform engine.keep_component_states(at, r);
   perform engine.keep_venue_states(at);
 end;

@@ -107,18 +107,24 @@ latency_hour_recomputed as (
   where kind = 'rest' and good and latency_us is not null
   group by 1, 2, 3, 4
 ),
--- A region's vote: down if at least as many samples are bad as good, bad from a fifth on. An impaired region has none.
+-- A region's vote: down if at least as many samples failed, other than by a limit of our requests, as did not; bad from a
+-- fifth on. An impaired region has none, and neither has any in a minute that says nothing about the venue.
 votes as (
   select
     minute,
     component_id,
     count(*) as regions,
-    sum((samples - good >= good)::int) as regions_down,
+    sum((samples - good - limited >= good + limited)::int) as regions_down,
     sum((samples - good >= 0.2 * samples)::int) as regions_bad
   from sample_minute_recomputed
   where (region_id, minute) not in (
     select x.region_id, x.minute from excluded_minute x where x.minute >= $2::timestamptz and x.minute < $3::timestamptz
   )
+    and not exists (
+      select from unjudged u
+      where u.component_id = sample_minute_recomputed.component_id
+        and tstzrange(u.started_at, u.ended_at) && tstzrange(minute, minute + interval '1 minute')
+    )
   group by minute, component_id
 ),
 -- one region is enough if no other was published

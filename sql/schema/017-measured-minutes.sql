@@ -96,7 +96,8 @@ return (
 create schema making;
 
 -- One minute of one component, by the votes of the regions that measured it and were not impaired. A region votes down when at least half of
--- its samples failed, as the engine says outage, and bad when at least a fifth did.
+-- its samples failed by more than a limit of our requests, as the engine says outage, and bad when at least a fifth failed. Minutes in which
+-- the samples say nothing about the venue are left out.
 create materialized view making.component_minute
 with (
   timescaledb.continuous,
@@ -108,18 +109,22 @@ select
   time_bucket('1 minute', m.minute) as minute,
   m.component_id,
   count(*)::int as regions,
-  count(*) filter (where (m.samples - m.good) * 2 >= m.samples)::int as regions_down,
+  count(*) filter (where (m.samples - m.good - m.limited) * 2 >= m.samples)::int as regions_down,
   count(*) filter (where (m.samples - m.good) * 5 >= m.samples)::int as regions_bad,
   -- by as many regions as a quorum has at the least: one alone confirms nothing where others are published
   count(*) >= least(2, max(p.regions)) as measured,
   count(*) >= least(2, max(p.regions))
-    and count(*) filter (where (m.samples - m.good) * 2 >= m.samples) * 2 > count(*) as down,
+    and count(*) filter (where (m.samples - m.good - m.limited) * 2 >= m.samples) * 2 > count(*) as down,
   count(*) >= least(2, max(p.regions))
     and count(*) filter (where (m.samples - m.good) * 5 >= m.samples) * 2 > count(*) as bad
 from sample_minute m
 join regions_published p on m.minute >= p.holds_from and m.minute < p.holds_to
 left join excluded_minute e on e.region_id = m.region_id and e.minute = m.minute
-where e.minute is null
+left join unjudged u
+  on u.component_id = m.component_id
+  and u.started_at < m.minute + interval '1 minute'
+  and coalesce(u.ended_at, 'infinity') > m.minute
+where e.minute is null and u.component_id is null
 group by 1, 2
 with no data;
 

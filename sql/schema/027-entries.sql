@@ -9,6 +9,11 @@ alter table component
   add column ends_at timestamptz,
   add column ends_because text;
 
+alter table region_state
+  -- at least half of what failed within its window was refused (blocked)
+  add column refused boolean not null default false;
+create index region_state_refused on region_state (component_id, region_id) where refused;
+
 -- The versions of each component's entry. A component is judged only after it was good once by its present entry: until
 -- then, an entry that is wrong here looks the same as a venue that is down.
 create table component_entry (

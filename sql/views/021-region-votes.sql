@@ -1,5 +1,6 @@
 -- How each region sees each published component now, and why its vote is not counted. `not_counted`: engine (it decides
--- nothing at present), impaired, outlier, never (no sample is known), late (the newest is too old), or null.
+-- nothing at present), impaired, outlier, refused (the venue blocks it, and no second vantage), never (no sample is
+-- known), late (the newest is too old), or null.
 
 create view api.region_vote as
 select
@@ -23,6 +24,7 @@ select
     ) then 'impaired'
     when r.newest_at is null then 'never'
     when not r.reporting then 'late'
+    when l.region_id is not null then 'refused'
     when exists (
       select
       from outlier o
@@ -32,4 +34,9 @@ select
   end as not_counted
 from api.region_state r
 join region g using (region_id)
-cross join api.clock k;
+cross join api.clock k
+left join (
+  select l.*
+  from api.clock k
+  cross join lateral engine.lone_refusals(k.ticked_at, engine.rules_at(k.ticked_at)) l
+) l on l.component_id = r.component_id and l.region_id = r.region_id;

@@ -189,6 +189,22 @@ comment on column analytics.outliers.region is 'Region id';
 comment on column analytics.outliers.started_at is 'When it lost its vote on the component';
 comment on column analytics.outliers.ended_at is 'When it got it back; null while it lasts';
 
+create view analytics.unjudged as
+select v.venue, c.component, u.reason, u.started_at, u.ended_at
+from unjudged u
+join component c using (component_id)
+join venue v using (venue_id);
+
+comment on view analytics.unjudged is
+'One row per period in which a component was unknown although it was measured, because its samples said nothing about '
+'the venue. Its minutes count in no roll-up of components and venues. Kept forever.';
+comment on column analytics.unjudged.venue is 'Venue id';
+comment on column analytics.unjudged.component is 'rest:NAME, ws:NAME, or ws:conn for the socket';
+comment on column analytics.unjudged.reason is
+'never: no region had seen it good by its entry. ended: its entry names an end. blocked: the venue refused one place only';
+comment on column analytics.unjudged.started_at is 'The first instant of the period';
+comment on column analytics.unjudged.ended_at is 'The first instant after it; null while it lasts';
+
 create view analytics.rules_in_force as
 select f.holds_from, f.version, f.rules
 from rules_in_force f;

@@ -9,7 +9,6 @@ import { listeningLog } from "../support/listening-log.js";
 import { acknowledge, measuringStreams, serveOkx } from "../support/okx-server.js";
 import { areGood, probeWorld, quickly } from "../support/recording-probe.js";
 import { until } from "../support/until.js";
-import type { ScriptedFault } from "../../simulator/faults.js";
 
 // These tests mostly wait.
 t.jobs = 6;
@@ -23,25 +22,25 @@ for (const [hosts, endpoints] of [
   ["one endpoint", ["ticker"]],
   ["several", ["ticker", "book", "trades"]],
 ] as const)
-  for (const cadenceMs of [500, 2000])
-    for (const kind of ["limited", "status"] as const)
-      void t.test(`three bad samples in three slots: ${kind}, every ${cadenceMs} ms, ${hosts}`, async (t) => {
-        const names: readonly string[] = endpoints;
-        const limited = quickly(["okx"], (venue) => {
-          venue.socket = null;
-          venue.rest = venue.rest.filter(({ name }) => names.includes(name));
-          for (const endpoint of venue.rest) Object.assign(endpoint, { cadenceMs, timeoutMs: 0.9 * cadenceMs });
-        });
-        const { world, probe, of } = await startProbing(t, limited);
+  for (const cadenceMs of [500, 2000]) {
+    const names: readonly string[] = endpoints;
+    const components = names.map((name) => `rest:${name}`);
+    const limiting = quickly(["okx"], (venue) => {
+      venue.socket = null;
+      venue.rest = venue.rest.filter(({ name }) => names.includes(name));
+      for (const endpoint of venue.rest) Object.assign(endpoint, { cadenceMs, timeoutMs: 0.9 * cadenceMs });
+    });
+
+    void t.test(
+      `a limit with Retry-After, every ${cadenceMs} ms, ${hosts}: three bad samples in three slots`,
+      async (t) => {
+        const { world, probe, of } = await startProbing(t, limiting);
         const ownMissed = () => Object.values(probe.status().unmeasured).reduce((sum, slots) => sum + slots, 0);
-        const components = names.map((name) => `rest:${name}`);
         await until(() => components.every((component) => of(component).length > 0));
         const requests = () => world.requests({ venue: "okx" });
-        const fault: ScriptedFault =
-          kind === "limited" ? { venue: "okx", kind, retryAfterS: 30 } : { venue: "okx", kind, status: 429 };
         // The slot that meets the limit may have begun before it.
         const bad = (component: string) => of(component).filter(({ fault }) => fault === "limited");
-        world.fault(fault);
+        world.fault({ venue: "okx", kind: "limited", retryAfterS: 30 });
         await until(() => components.every((component) => bad(component).length >= 4), 10_000 + 4 * cadenceMs);
         const [first] = components.flatMap(bad).sort((a, b) => +a.slotAt - +b.slotAt);
         t.match(first, { fault: "limited", unserved: null, httpStatus: 429 });
@@ -56,7 +55,30 @@ for (const [hosts, endpoints] of [
         const slots = bad("rest:ticker").length;
         await until(() => bad("rest:ticker").length >= slots + 2);
         t.equal(requests(), before, "no more requests are sent");
-      });
+      },
+    );
+
+    void t.test(
+      `a limit without Retry-After, every ${cadenceMs} ms, ${hosts}: one bad sample, then none`,
+      async (t) => {
+        const { world, probe, of } = await startProbing(t, limiting);
+        await until(() => components.every((component) => of(component).length > 0));
+        world.fault({ venue: "okx", kind: "status", status: 429 });
+        const bad = () => components.flatMap((component) => of(component).filter(({ good }) => !good));
+        await until(() => bad().length > 0);
+        // a slot of each endpoint may have been in flight
+        await until(() => probe.status().unmeasured.paused >= 2 * names.length);
+        const requests = world.requests({ venue: "okx" });
+        const samples = components.flatMap((component) => of(component)).length;
+        const { paused } = probe.status().unmeasured;
+        await until(() => probe.status().unmeasured.paused >= paused + 2 * names.length);
+        t.equal(world.requests({ venue: "okx" }), requests, "no more requests are sent");
+        t.equal(components.flatMap((component) => of(component)).length, samples, "and no slot counts");
+        t.ok(bad().length <= names.length);
+        for (const sample of bad()) t.match(sample, { fault: "limited", unserved: null, httpStatus: 429 });
+      },
+    );
+  }
 
 void t.test("a quiet market is no fault, but a stream that stops while trades go on stalls in time", async (t) => {
   // thresholds short enough for a test

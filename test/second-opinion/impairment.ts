@@ -74,7 +74,7 @@ export function judgeImpairments(impairments: Impairment[], views: DatedView[], 
   for (const one of recognised)
     for (const region of one.group)
       if (
-        !impairments.some((one) => one.region === region && isOngoing(one)) &&
+        !isImpaired(impairments, region, at) &&
         one.venues.filter((venue) => seenAfter([region]).isBad(venue)).length > one.venues.length / 2
       )
         impairments.push({ ...one, region, recognisedAt: at, endedAt: null, seenElsewhere: false });

@@ -29,10 +29,10 @@ export interface Incident {
 }
 
 /**
- * Why it closed. `witnessed`: a region that saw it bad sees it well. `held`: none of these regions sees it well, but a
+ * Why it closed. `ended`: by its entry, what it measures has ended. `witnessed`: a region that saw it bad sees it well. `held`: none of these regions sees it well, but a
  * quorum has seen it well for long. `unmeasured`: for very long, its state was unknown at least from time to time.
  */
-export type Closing = "witnessed" | "held" | "unmeasured";
+export type Closing = "ended" | "witnessed" | "held" | "unmeasured";
 
 export interface Alert {
   kind: "opened" | "escalated" | "closed";
@@ -58,6 +58,10 @@ export interface ComponentNow {
   /** Null: it is bad. */
   notBadSince: number | null;
   quorum: number;
+  /** Why it is unknown although it is measured. */
+  unjudged: "ended" | "never" | "blocked" | null;
+  /** The first instant at which a region had seen it good; null: none has. */
+  provenAt: number | null;
   /** The views of the counted regions. */
   votes: RegionView[];
   /** Whether the network of a machine on which the confirming regions run may be the cause. */
@@ -109,6 +113,7 @@ function retractUnbacked(records: Records, now: Instant): void {
       (region) => isImpairedInHindsight(now.impairments, region, openedAt, now.at, now.world),
       (region) => isOutlier(now.outliers, { ...incident, region }, openedAt),
       now.world,
+      openedAt,
     );
     const confirming = again.votes.filter(({ confirms }) => confirms);
     if (confirming.length >= again.quorum) continue;
@@ -134,7 +139,8 @@ function close({ incidents, alerts }: Records, now: Instant): void {
 /** Why an open incident closes at this instant; undefined when it stays open. */
 function closingOf(incident: Incident, now: Instant): Closing | undefined {
   const { rules } = now.world;
-  const { state, since, notBadSince } = now.components.find(isOfComponent(incident))!;
+  const { state, since, notBadSince, unjudged } = now.components.find(isOfComponent(incident))!;
+  if (unjudged === "ended") return "ended";
   const lasted = (ms: number) => since <= now.at - ms;
   const witnessed = now.views
     .filter(isOfComponent(incident))
@@ -196,7 +202,8 @@ function open(records: Records, now: Instant): void {
       const series = now.series.filter(isOf(one)).find(({ region }) => region === view.region)!;
       return troubleBeganAt(series, view, now.at, rules, now.impairments);
     });
-    const startedAt = beginnings.toSorted((a, b) => a - b)[one.quorum - 1]!;
+    const began = beginnings.toSorted((a, b) => a - b)[one.quorum - 1]!;
+    const startedAt = Math.max(began, one.provenAt ?? began);
     opening.push({
       venue: one.venue,
       component: one.component,

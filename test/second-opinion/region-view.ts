@@ -35,6 +35,8 @@ export function viewOf(
   const seen = judged.within(at - windowMs(series.component, rules));
   const isSlow = slowness(series, at, rules);
   const failed = seen.filter(fails).length;
+  const limited = seen.filter(({ fault }) => fault === "limited").length;
+  const blocked = seen.filter(({ fault }) => fault === "blocked").length;
   const good = seen.length - failed;
   const slow = seen.filter(isSlow).length;
   const newest = seen.at(-1);
@@ -56,7 +58,7 @@ export function viewOf(
 
   let state: State;
   if (!reporting || seen.length < rules.min_samples) state = "unknown";
-  else if (failed / seen.length >= rules.outage_bad_share) state = "outage";
+  else if ((failed - limited) / seen.length >= rules.outage_bad_share) state = "outage";
   else if (failed / seen.length >= rules.degraded_bad_share && failed >= rules.degraded_min_failed) state = "degraded";
   else if (slow >= 1 && slow >= good / 2) state = "degraded";
   else if (failsInPart) state = "degraded";
@@ -74,6 +76,7 @@ export function viewOf(
     samples: seen.length,
     failed,
     slow,
+    isRefused: failed > 0 && blocked >= failed / 2,
     badRun,
     runFrom: run[0]?.ts ?? null,
     failsInPart,

@@ -10,6 +10,8 @@ export interface RegionView {
   samples: number;
   failed: number;
   slow: number;
+  /** At least half of what failed was refused. */
+  isRefused: boolean;
   badRun: number;
   /** Slot of the first sample of the bad run; null where there is none. */
   runFrom: number | null;

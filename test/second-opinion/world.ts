@@ -30,6 +30,10 @@ export interface Component {
   id: string;
   kind: "rest" | "ws";
   cadenceMs: number;
+  /** Its entry is new at the first instant: until then no region has seen it good. */
+  isNew?: boolean;
+  /** From then on it is unknown, by its entry; null or absent: no end is known. */
+  endsAt?: number | null;
 }
 
 export interface Sample {
@@ -91,6 +95,7 @@ export interface Rules {
   impaired_venue_share: number;
   outlier_after_ms: number;
   quorum_min_regions: number;
+  blocked_min_vantages: number;
   opening_bad_run: number;
   recovery_hold_ms: number;
   flap_openings: number;

@@ -96,6 +96,42 @@ async function impaired(pool: Pool, region: number, startedMs: number, recognise
   `);
 }
 
+void t.test(
+  "minutes that say nothing about the venue are left out, and limits of our requests are no downtime",
+  async (t) => {
+    const { pool } = await emptied(database);
+    const watched = await watchedBy(pool);
+    const [first, second] = watched.map(({ component_id }) => component_id);
+    const minute = Math.floor(Date.now() / minuteMs) * minuteMs - 20 * minuteMs;
+    const at = (minutes: number) => new Date(minute + minutes * minuteMs);
+    const unjudged = [
+      // ends within a minute, and begins within another
+      { component_id: first!, started_at: at(2), ended_at: at(4.5) },
+      { component_id: first!, started_at: at(8.5), ended_at: null },
+      { component_id: second!, started_at: at(0), ended_at: at(1) },
+    ];
+    for (const { component_id, started_at, ended_at } of unjudged)
+      await pool.query(sql`
+      insert into unjudged (component_id, started_at, reason, ended_at)
+      values (${component_id}, ${started_at}, 'blocked', ${ended_at})
+    `);
+    const random = randomFrom(5);
+    const bad = Array.from({ length: 12 }, (_, i) =>
+      samplesWithin(random, at(i), 12, [first!, second!], [1, 2, 3]),
+    ).flat();
+    const samples = bad.map((sample) => ({ ...sample, fault: sample.fault && ("limited" as const) }));
+    await insertRaw(pool, samples);
+    await pool.query(sql`call upkeep.refresh_late(now())`);
+    const { component_minute, venue_minute } = rollUp(samples, watched, { regions: 3, unjudged });
+    await same(t, pool, { component_minute, venue_minute });
+    t.ok(component_minute.some((row) => row.bad) && component_minute.every((row) => !row.down), "limited is not down");
+    const minutesOf = (id: number) =>
+      component_minute.filter((row) => row.component_id === id).map((row) => +row.minute);
+    t.notOk(minutesOf(first!).includes(+at(4)) || minutesOf(first!).includes(+at(8)), "minutes that it touches");
+    t.ok(minutesOf(first!).includes(+at(5)) && minutesOf(second!).includes(+at(1)), "and no others");
+  },
+);
+
 void t.test("one region is enough where only one is published", async (t) => {
   const { pool, registry } = await emptied(database);
   const watched = await watchedBy(pool);

@@ -19,6 +19,8 @@ const texts = {
     select i.started_at, i.recognised_at, i.ended_at, i.seen_elsewhere, i.region_id, i.venues, i.measured
     from impairment i order by i.recognised_at, i.region_id`,
   outliers: `select * from outlier order by component_id, region_id, started_at`,
+  unjudged: `select * from unjudged order by component_id, started_at`,
+  entries: `select component_id, holds_from, good_at from component_entry order by component_id, holds_from`,
   incidents: `select to_jsonb(i) - 'incident_id' as incident from incident i order by i.slug`,
   alerts: `
     select i.slug, e.kind, e.severity, e.at, e.dropped_at is not null as dropped
@@ -43,6 +45,8 @@ export async function forgetDecisions(db: Db): Promise<void> {
     delete from venue_state;
     delete from impairment;
     delete from outlier;
+    delete from unjudged;
+    update component_entry set good_at = null where good_at is not null;
     delete from typical_latency;
     delete from rules_in_force;
     delete from engine_clock;

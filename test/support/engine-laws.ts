@@ -17,6 +17,20 @@ export async function openedWithoutQuorum(db: Db, rules: Rules): Promise<string[
         ) as agree
       from region_state s
       cross join engine_clock k
+      cross join lateral (
+        select count(distinct coalesce(m.machine, n.region_id::text)) as places
+        from region_state n
+        left join lateral (
+          select v.machine from region_vantage v
+          where v.region_id = n.region_id and v.holds_from <= k.ticked_at
+          order by v.holds_from desc limit 1
+        ) m on true
+        where n.component_id = s.component_id and n.reporting and n.refused and n.state in ('degraded', 'outage')
+          and not exists (
+            select from impairment i
+            where i.region_id = n.region_id and (i.ended_at is null or i.ended_at = k.ticked_at and not i.seen_elsewhere)
+          )
+      ) p
       where s.reporting
         and not exists (
           select from impairment i
@@ -26,6 +40,8 @@ export async function openedWithoutQuorum(db: Db, rules: Rules): Promise<string[
           select from outlier o
           where o.component_id = s.component_id and o.region_id = s.region_id and o.ended_at is null
         )
+        -- refused from too few places
+        and not (s.refused and s.state in ('degraded', 'outage') and p.places < ${rules.blocked_min_vantages})
       group by s.component_id
     )
     select i.slug || ' opened by ' || coalesce(c.agree, 0) || ' of ' || coalesce(c.regions, 0) as line

@@ -5,10 +5,11 @@ import { ofInstants } from "./engine-mutants/instants.js";
 import { ofOutliers } from "./engine-mutants/outliers.js";
 import { ofQuorum } from "./engine-mutants/quorum.js";
 import { ofRegionVerdicts } from "./engine-mutants/region-verdicts.js";
+import { ofUnjudged } from "./engine-mutants/unjudged.js";
 import { ofTypicalLatency } from "./engine-mutants/typical-latency.js";
 
 /** All mutants, by chapter of the rule book. */
 export const mutants = [
   ...[ofInstants, ofTypicalLatency, ofRegionVerdicts, ofImpairedRegions],
-  ...[ofOutliers, ofQuorum, ofIncidentLives, ofIncidentOpenings],
+  ...[ofOutliers, ofUnjudged, ofQuorum, ofIncidentLives, ofIncidentOpenings],
 ];

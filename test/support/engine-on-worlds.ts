@@ -12,7 +12,7 @@ export async function watch(db: Db, { worlds }: Run): Promise<void> {
   const venues = worlds.flatMap(({ venues }) => venues);
   await db.script(`
     truncate region, venue, component, probe, watch, sample, typical_latency, engine_clock, region_state, component_state,
-      venue_state, incident, alert_event, delivery, delivery_attempt, impairment, outlier, region_vantage restart identity cascade
+      venue_state, incident, alert_event, delivery, delivery_attempt, impairment, outlier, unjudged, component_entry, region_vantage restart identity cascade
   `);
   await db.query(sql`
     insert into region (region, name, position)
@@ -27,11 +27,19 @@ export async function watch(db: Db, { worlds }: Run): Promise<void> {
     venue.components.map((component, place) => ({ ...component, venue: venue.id, place })),
   );
   await db.query(sql`
-    insert into component (venue_id, component, label, cadence_ms, position)
-    select v.venue_id, c.id, c.id, c."cadenceMs", c.place
-    from jsonb_to_recordset(${JSON.stringify(components)}::jsonb) as c (venue text, id text, "cadenceMs" int, place int)
+    insert into component (venue_id, component, label, cadence_ms, ends_at, ends_because, position)
+    select v.venue_id, c.id, c.id, c."cadenceMs", to_timestamp(c."endsAt" / 1000.0), 'it ends', c.place
+    from jsonb_to_recordset(${JSON.stringify(components)}::jsonb)
+      as c (venue text, id text, "cadenceMs" int, "endsAt" bigint, place int)
     join venue v using (venue)
     order by v.position, c.place
+  `);
+  await db.query(sql`
+    insert into component_entry (component_id, holds_from, fingerprint, good_at)
+    select k.component_id, '-infinity', '', case when c."isNew" is not true then '-infinity'::timestamptz end
+    from jsonb_to_recordset(${JSON.stringify(components)}::jsonb) as c (venue text, id text, "isNew" boolean)
+    join venue v using (venue)
+    join component k on k.venue_id = v.venue_id and k.component = c.id
   `);
   await db.query(sql`
     insert into typical_latency (holds_from, component_id, region_id, p50_us, hours)
@@ -132,11 +140,12 @@ export async function engineLines(db: Db): Promise<string> {
       union all
       select 2, s.component_id, 0, concat_ws(
         ' ', v.venue, c.component, s.state, s.reporting, s.quorum, round(extract(epoch from s.since) * a_second),
-        coalesce(round(extract(epoch from s.not_bad_since) * a_second)::text, '-')
+        coalesce(round(extract(epoch from s.not_bad_since) * a_second)::text, '-'), coalesce(u.reason, '-')
       )
       from component_state s
       join component c using (component_id)
       join venue v using (venue_id)
+      left join unjudged u on u.component_id = s.component_id and u.ended_at is null
       cross join ms
       union all
       select 3, s.venue_id, 0, concat_ws(' ', v.venue, s.state, round(extract(epoch from s.since) * a_second))
@@ -186,7 +195,10 @@ export function opinionLines(moments: Moment[]): string {
   );
   const components = moments.flatMap(({ components }) =>
     components.map((c) =>
-      [...[c.venue, c.component, c.state, c.counted, c.quorum], ...[c.since, c.notBadSince ?? "-"]].join(" "),
+      [
+        ...[c.venue, c.component, c.state, c.counted, c.quorum],
+        ...[c.since, c.notBadSince ?? "-", c.unjudged ?? "-"],
+      ].join(" "),
     ),
   );
   const venues = moments.flatMap(({ venues }) => venues.map((v) => [v.venue, v.state, v.since].join(" ")));

@@ -28,7 +28,7 @@ export function componentWorlds(seed: number, count: number, rules: Rules): Run 
   const worlds = Array.from({ length: count }, (_, i) => {
     const own = new Dice(seed * 10_007 + i);
     const measuring = own.some(regions);
-    const components = componentsFor(own, own.weighted([1, 1, 1, 2, 3]), cadencesS);
+    const components = componentsFor(own, frame, own.weighted([1, 1, 1, 2, 3]), cadencesS);
     const world = { ...frame, regions, venues: [{ id: `w${i}`, components }], vantages: [] };
     const inCommon = own.happens(0.3) ? troublesOf(own, frame, components[0]!, measuring) : null;
     const prevented = own.happens(0.3) ? preventedSlots(own, frame, measuring) : [];
@@ -53,7 +53,7 @@ export function fleets(seed: number, count: number, rules: Rules): Run {
       .map((letter) => `f${i}${letter}`);
     const venues = Array.from({ length: own.whole(5, 7) }, (_, v) => ({
       id: `f${i}v${v}`,
-      components: componentsFor(own, own.weighted([1, 1, 2, 3]), cadencesS),
+      components: componentsFor(own, frame, own.weighted([1, 1, 2, 3]), cadencesS),
     }));
     const vantages = vantagesFor(own, frame, regions, `m${i}`);
     const world = { ...frame, regions, venues, vantages };
@@ -106,7 +106,7 @@ export function inBatches({ seed, worlds }: Run) {
   return batches.map(({ by, samples }) => ({ by, samples: dice.shuffled(samples) }));
 }
 
-function componentsFor(dice: Dice, count: number, cadencesS: number[]): Component[] {
+function componentsFor(dice: Dice, { instants }: Frame, count: number, cadencesS: number[]): Component[] {
   const alike = dice.happens(0.5);
   const draw = () => ({
     kind: dice.weighted(["rest", "rest", "ws"] as const),
@@ -115,9 +115,10 @@ function componentsFor(dice: Dice, count: number, cadencesS: number[]): Componen
   const first = draw();
   const socket = dice.happens(0.2);
   return ["ticker", "book", "trades"].slice(0, count).map((name, place) => {
-    if (socket && place === 0) return { ...first, id: "ws:conn", kind: "ws" };
+    const of = { isNew: dice.happens(0.15), endsAt: dice.happens(0.05) ? dice.weighted(instants) : null };
+    if (socket && place === 0) return { ...first, ...of, id: "ws:conn", kind: "ws" };
     const { kind, cadenceMs } = alike ? first : draw();
-    return { id: `${kind}:${name}`, kind, cadenceMs };
+    return { ...of, id: `${kind}:${name}`, kind, cadenceMs };
   });
 }
 

@@ -26,22 +26,26 @@ export interface Circumstances {
   regions: number;
   /** Minutes of impaired regions. */
   excluded?: Excluded;
+  /** Times of components that are not judged. */
+  unjudged?: Unjudged;
   /** Hours and days that end by then are added up; all of them where it is absent. */
   addedUpTo?: Date;
 }
 
 type Excluded = readonly { region_id: number; minute: Date }[];
 
+type Unjudged = readonly { component_id: number; started_at: Date; ended_at: Date | null }[];
+
 /** Returns rows by the name of the roll-up. */
 export function rollUp(
   samples: readonly RawSample[],
   components: readonly Component[],
-  { regions, excluded = [], addedUpTo }: Circumstances = { regions: 3 },
+  { regions, excluded = [], unjudged = [], addedUpTo }: Circumstances = { regions: 3 },
 ) {
   const isOver = (widthMs: number) => (row: { start: Date }) =>
     !addedUpTo || +row.start + widthMs <= floor(addedUpTo, widthMs);
   const sampleMinute = sampleMinutes(samples);
-  const componentMinute = componentMinutes(sampleMinute, regions, excluded);
+  const componentMinute = componentMinutes(sampleMinute, regions, excluded, unjudged);
   const measuredMinute = componentMinute.filter(({ measured }) => measured);
   const venueMinute = venueMinutes(measuredMinute, components);
   const componentSums = (widthMs: number) => sumsOfComponents(measuredMinute, widthMs).filter(isOver(widthMs));
@@ -71,18 +75,33 @@ function sampleMinutes(samples: readonly RawSample[]) {
     messages: total(rows, "messages"),
     quiet_ms: largest(rows, "quiet_ms"),
     event_age_ms: largest(rows, "event_age_ms"),
-    ...Object.fromEntries(columns.map((name) => [name, rows.filter(({ fault }) => fault === name).length])),
+    ...(Object.fromEntries(columns.map((name) => [name, rows.filter(({ fault }) => fault === name).length])) as Record<
+      Exclude<Fault, "stale">,
+      number
+    >),
   }));
 }
 
-function componentMinutes(sampleMinute: ReturnType<typeof sampleMinutes>, regions: number, excluded: Excluded) {
+function componentMinutes(
+  sampleMinute: ReturnType<typeof sampleMinutes>,
+  regions: number,
+  excluded: Excluded,
+  unjudged: Unjudged,
+) {
   const left = new Set(excluded.map(({ region_id, minute }) => `${+minute} ${region_id}`));
+  const isJudged = ({ minute, component_id }: { minute: Date; component_id: number }) =>
+    unjudged.every(
+      (one) =>
+        one.component_id !== component_id ||
+        +one.started_at >= +minute + minuteMs ||
+        (one.ended_at !== null && +one.ended_at <= +minute),
+    );
   return groups(
-    sampleMinute.filter(({ minute, region_id }) => !left.has(`${+minute} ${region_id}`)),
+    sampleMinute.filter((row) => !left.has(`${+row.minute} ${row.region_id}`) && isJudged(row)),
     ({ minute, component_id }) => `${+minute} ${component_id}`,
   ).map((rows) => {
     const { minute, component_id } = rows[0]!;
-    const down = rows.filter((row) => row.good <= row.samples / 2).length;
+    const down = rows.filter((row) => row.samples - row.good - row.limited >= row.samples / 2).length;
     const bad = rows.filter((row) => (row.samples - row.good) / row.samples >= 0.2).length;
     const measured = rows.length >= Math.min(2, regions);
     return {

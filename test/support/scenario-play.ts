@@ -102,20 +102,34 @@ async function forget(db: Db): Promise<void> {
 }
 
 /** Watches only what a scenario measures; its regions are those of the registry and any others that it names. */
-async function watch(db: Db, registry: Registry, { series, regions }: Scenario, gone: string[]): Promise<void> {
+async function watch(db: Db, registry: Registry, scenario: Scenario, gone: string[]): Promise<void> {
+  const { series, regions, news, startsAt, ends } = scenario;
   const published = regions ?? [...registry.regions.map(({ id }) => id), ...series.map(({ region }) => region)];
   const left = [...new Set(published)].filter((region) => !gone.includes(region));
   const venues = [...new Set(series.map(({ venue }) => venue))];
   const componentsOf = (venue: string) => {
     const its = series.filter((one) => one.venue === venue && !gone.includes(one.component));
     const cadences = new Map(its.map(({ component, cadenceMs }) => [component, cadenceMs]));
-    return [...cadences].map(([component, cadenceMs]) => ({ component, label: component, cadenceMs }));
+    return [...cadences].map(([component, cadenceMs]) => ({
+      ...{ component, label: component, cadenceMs },
+      ...endOf(component),
+    }));
+  };
+  const endOf = (component: string) => {
+    const end = ends.find((one) => one.component === component);
+    return end && { endsAt: new Date(+startsAt + end.atMs), endsBecause: `${component} ends` };
   };
   const watched = {
     regions: left.map((region) => ({ region, name: region })),
     venues: venues.map((venue) => ({ venue, name: venue, category: "exchange", components: componentsOf(venue) })),
   };
   await db.file("sync_registry", [JSON.stringify(watched)]);
+  // the others were good before the scenario
+  await db.query(sql`
+    update component_entry e set good_at = '-infinity'
+    from component c join venue v using (venue_id)
+    where c.component_id = e.component_id and e.good_at is null and v.venue <> all (${news}::text[])
+  `);
 }
 
 async function happen(db: Pool, registry: Registry, scenario: Scenario, happened: Happening[]): Promise<void> {

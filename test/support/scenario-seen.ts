@@ -50,9 +50,12 @@ export async function makeSight(db: Db): Promise<void> {
         join region g using (region_id)
         where 'regions' = any (also_seen)
         union all
-        select 3, 'component', c.name, s.state::text, s.reporting || ' report, quorum ' || s.quorum
+        select
+          3, 'component', c.name, s.state::text,
+          concat_ws(', ', s.reporting || ' report', 'quorum ' || s.quorum, u.reason)
         from component_state s
         join components c using (component_id)
+        left join unjudged u on u.component_id = s.component_id and u.ended_at is null
         union all
         select 4, 'venue', 'venue ' || v.venue, s.state::text, ''
         from venue_state s

@@ -20,6 +20,10 @@ export interface Scenario {
   regions: string[] | null;
   /** Regions whose probes all run on one machine, and are therefore one vantage. */
   onOneMachine: string[];
+  /** Venues whose entries are new, so that no region has seen them good. */
+  news: string[];
+  /** Components that end at a time since the start, by their entry. */
+  ends: { atMs: number; component: string }[];
   startsAt: Date;
   /** Null: the step of the rules. */
   decidedEveryMs: number | null;
@@ -80,6 +84,7 @@ const letters: Record<string, Omit<Sample, "receivedAfterS"> | null> = {
   c: failed("closed"),
   t: failed("stall"),
   u: { ...failed("limited"), unserved: true },
+  v: { ...failed("closed"), unserved: true },
 };
 
 const alsoSeen = ["regions", "venues", "fleet"];
@@ -127,6 +132,8 @@ function startReading(file: string, shows: string): Reading {
     alsoSeen: [],
     regions: null,
     onOneMachine: [],
+    news: [],
+    ends: [],
     startsAt: new Date(NaN),
     decidedEveryMs: null,
     noticedEveryMs: null,
@@ -148,6 +155,8 @@ const kindsOfLines: [RegExp, (reading: Reading, parts: Parts) => void][] = [
   ],
   [/^also seen: (.+)$/, (reading, [names]) => (reading.alsoSeen = listed(names!, alsoSeen, alsoSeen.join(", ")))],
   [/^published: (.+)$/, (reading, [regions]) => (reading.regions = regions!.split(" "))],
+  [/^new: (.+)$/, (reading, [venues]) => (reading.news = venues!.split(" "))],
+  [/^([a-z]+:[a-z]+) ends at \+(\d+)s$/, readEnd],
   [/^one machine: (.+)$/, (reading, [regions]) => (reading.onOneMachine = regions!.split(" "))],
   [
     /^venue (\S+), ((?:rest|ws):[a-z]+), every (\d+)s(?:, typical (\d+)ms)?(?:, from (\S+?))?(?:, decided every (\d+)s)?(?:, noticed every (\d+)s)?$/,
@@ -206,6 +215,10 @@ function measuredOf(venues: string[], component: string, everyS: string, typical
 function readAway(reading: Reading, [fromS, toS]: Parts): void {
   const [fromMs, toMs] = [Number(fromS) * 1000, Number(toS) * 1000];
   reading.away.push({ fromMs, toMs });
+}
+
+function readEnd(reading: Reading, [component, atS]: Parts): void {
+  reading.ends.push({ atMs: Number(atS) * 1000, component: component! });
 }
 
 function readHappening(kind: Happening["kind"]) {

@@ -15,7 +15,7 @@ import {
   retractByHand,
 } from "../second-opinion/incidents.js";
 import { isOutlier, judgeOutliers, type Outlier } from "../second-opinion/outliers.js";
-import { confirm, stateOfAll, stateOfVenue } from "../second-opinion/quorum.js";
+import { confirm, stateOfAll, stateOfVenue, unproven } from "../second-opinion/quorum.js";
 import { viewOf } from "../second-opinion/region-view.js";
 import { isSuspect } from "../second-opinion/suspicion.js";
 import { isBad, seriesOf, type Series, type State, type World } from "../second-opinion/world.js";
@@ -50,6 +50,8 @@ export interface ComponentState {
   since: number;
   /** Null: it is bad. */
   notBadSince: number | null;
+  unjudged: ComponentNow["unjudged"];
+  provenAt: number | null;
   counted: number;
   quorum: number;
   suspect: boolean;
@@ -77,7 +79,7 @@ export function secondOpinion(world: World): Opinion {
     judgeImpairments(impairments, views, world, at);
     for (const component of componentsBefore(world, before, records))
       judgeOutliers(outliers, component, views.filter(isOfComponent(component)), impairments, world, at);
-    const components = componentsNow(world, views, impairments, outliers, before, at);
+    const components = componentsNow(world, views, impairments, outliers, before, last, at);
     const venues = venuesNow(world, components, before, at);
     const now = { at, world, series, impairments, outliers, views, components };
     moveIncidents(records, now);
@@ -133,17 +135,26 @@ function componentsNow(
   impairments: Impairment[],
   outliers: Outlier[],
   before: Moment | undefined,
+  last: Moment | undefined,
   at: number,
 ): ComponentNow[] {
   return world.venues.flatMap((venue) =>
     venue.components.map((component) => {
       const one = { venue: venue.id, component: component.id };
-      const { state, quorum, votes } = confirm(
-        views.filter(isOfComponent(one)),
+      const its = views.filter(isOfComponent(one));
+      const confirmed = confirm(
+        its,
         (region) => isImpaired(impairments, region, at),
         (region) => isOutlier(outliers, { ...one, region }, at),
         world,
+        at,
       );
+      const { quorum, votes } = confirmed;
+      // stays known through a pause
+      const known = last?.components.find(isOfComponent(one))?.provenAt ?? null;
+      const provenAt = known ?? (component.isNew && its.some(hasGood) ? at : null);
+      const reason = unproven(component, provenAt, at);
+      const state = reason ? "unknown" : confirmed.state;
       const confirming = votes.filter(({ confirms }) => confirms).map(({ region }) => region);
       const past = before?.components.find(isOfComponent(one));
       return {
@@ -151,12 +162,18 @@ function componentsNow(
         state,
         since: past?.state === state ? past.since : at,
         notBadSince: isBad(state) ? null : (past?.notBadSince ?? at),
+        unjudged: reason ?? (confirmed.isBlocked ? ("blocked" as const) : null),
+        provenAt,
         quorum,
         votes,
         suspect: isBad(state) && isSuspect({ ...one, confirming }, quorum, views, world, at),
       };
     }),
   );
+}
+
+function hasGood({ samples, failed }: DatedView): boolean {
+  return samples > failed;
 }
 
 function venuesNow(world: World, components: ComponentNow[], before: Moment | undefined, at: number): VenueState[] {

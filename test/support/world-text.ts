@@ -13,12 +13,12 @@
  *       us   typical 2026-01-15T06:00:00Z 100ms
  *       us   .*20
  *
- * A slot is `.` good, `x` failed, `u` unserved, `900ms` good with that latency, `x900ms` failed with that latency, or
- * `_` not measured. `x*3` is three failed slots, and `x@2` is one that reached the database two seconds after its slot.
+ * A component may be `new` (no region has seen it good) and `ends at 60s`. A slot is `.` good, `x` failed, `b` blocked,
+ * `l` limited, `u` unserved, `900ms` good with that latency, `x900ms` failed with that latency, or `_` not measured. `x*3` is three failed slots, and `x@2` is one that reached the database two seconds after its slot.
  * The first slot is at the first instant plus the component's phase; `from -60s` at the start of a line makes it
  * earlier. There are no instants while the engine is away: in the example, 90s is the next one.
  */
-import type { Rules, Sample, Venue, World } from "../second-opinion/world.js";
+import type { Component, Rules, Sample, Venue, World } from "../second-opinion/world.js";
 
 /** @param rules the values of rules that the text does not name */
 export function worldOf(text: string, rules: Rules): World {
@@ -31,9 +31,11 @@ export function worldOf(text: string, rules: Rules): World {
 
   for (const line of text.split("\n").map((one) => one.trim())) {
     const head = /^from (\S+), (\d+) instants every (\d+)ms$/.exec(seconds(line));
-    const component = /^(\S+) ((rest|ws):[a-z]+), every (\d+)ms(?: at (\d+)ms)?$/.exec(seconds(line));
+    const component = /^(\S+) ((rest|ws):[a-z]+), every (\d+)ms(?: at (\d+)ms)?(, new)?(?:, ends at (\d+)s)?$/.exec(
+      seconds(line),
+    );
     const typical = /^(\S+)\s+typical (\S+) ([\d.]+)ms$/.exec(line);
-    const slots = /^(\S+)\s+(?:from (-?\d+)s\s+)?((?:(?:[._xu]|x?[\d.]+ms)[*@\d]*(?:\s+|$))+)$/.exec(line);
+    const slots = /^(\S+)\s+(?:from (-?\d+)s\s+)?((?:(?:[._xblu]|[xbl]?[\d.]+ms)[*@\d]*(?:\s+|$))+)$/.exec(line);
     const vantage = /^(\S+) runs on (\S+) from (-?[\d.]+)s$/.exec(line);
     const retraction = /^operator retracts at (\d+)s$/.exec(line);
     const away = /^away from (\d+)s to (\d+)s$/.exec(line);
@@ -50,10 +52,15 @@ export function worldOf(text: string, rules: Rules): World {
       }
     else if (line.startsWith("regions ")) world.regions = line.split(/\s+/).slice(1);
     else if (component) {
-      const [, venue, id, kind, cadenceMs, phaseMs] = component;
+      const [, venue, id, kind, cadenceMs, phaseMs, isNew, endsS] = component;
+      const endsAt = endsS === undefined ? null : world.instants[0]! + Number(endsS) * 1000;
       place = { venue: venue!, component: id! };
       every = { cadenceMs: Number(cadenceMs), phaseMs: Number(phaseMs ?? 0) };
-      venueOf(world, venue!).components.push({ id: id!, kind: kind as "rest" | "ws", cadenceMs: every.cadenceMs });
+      const of = { isNew: isNew !== undefined, endsAt };
+      venueOf(world, venue!).components.push({
+        ...{ id: id!, kind: kind as "rest" | "ws", cadenceMs: every.cadenceMs },
+        ...of,
+      });
     } else if (away) {
       const [from, to] = [Number(away[1]), Number(away[2])];
       const second = (at: number) => (at - world.instants[0]!) / 1000;
@@ -103,7 +110,7 @@ function venueOf(world: World, id: string): Venue {
 }
 
 function slotsOf(word: string): { what: string; late: number }[] {
-  const parts = /^([._xu]|x?[\d.]+ms)(?:\*(\d+))?(?:@(\d+))?$/.exec(word);
+  const parts = /^([._xblu]|[xbl]?[\d.]+ms)(?:\*(\d+))?(?:@(\d+))?$/.exec(word);
   if (!parts) throw new Error(`expected a slot like . or x*3 or 900ms@2, not ${word}`);
   const slot = { what: parts[1]!, late: Number(parts[3] ?? 0) };
   return Array.from({ length: Number(parts[2] ?? 1) }, () => slot);
@@ -111,13 +118,15 @@ function slotsOf(word: string): { what: string; late: number }[] {
 
 function faultOf(what: string, component: string): string | null {
   if (what === "u") return component.startsWith("ws:") ? "closed" : "limited";
-  return what.startsWith("x") ? "timeout" : null;
+  return faults[what[0]!] ?? null;
 }
+
+const faults: Record<string, string> = { x: "timeout", b: "blocked", l: "limited" };
 
 const goodUs = 80_000;
 
 function latencyOf(what: string, component: string): number | null {
-  const took = /^x?([\d.]+)ms$/.exec(what);
+  const took = /^[xbl]?([\d.]+)ms$/.exec(what);
   if (took) return Math.round(Number(took[1]) * 1000);
   return what === "." && component.startsWith("rest:") ? goodUs : null;
 }
@@ -138,8 +147,7 @@ export function textOf(world: World, usual: Rules): string {
     ),
   ];
   for (const venue of world.venues)
-    for (const component of venue.components)
-      lines.push(...linesOf(world, venue.id, component.id, component.cadenceMs));
+    for (const component of venue.components) lines.push(...linesOf(world, venue.id, component));
   return lines.join("\n");
 }
 
@@ -152,13 +160,17 @@ function absencesOf({ instants, rules }: World): string[] {
   });
 }
 
-function linesOf(world: World, venue: string, component: string, cadenceMs: number): string[] {
+function linesOf(world: World, venue: string, { id: component, cadenceMs, isNew, endsAt }: Component): string[] {
   const isOfIt = (one: { venue: string; component: string }) => one.venue === venue && one.component === component;
   const samples = world.samples.filter(isOfIt);
   const start = world.instants[0]!;
   const phaseMs = ((((samples[0]?.ts ?? start) - start) % cadenceMs) + cadenceMs) % cadenceMs;
   const lines = [
-    `${venue} ${component}, every ${cadenceMs}ms at ${phaseMs}ms`,
+    [
+      `${venue} ${component}, every ${cadenceMs}ms at ${phaseMs}ms`,
+      ...(isNew ? ["new"] : []),
+      ...(endsAt == null ? [] : [`ends at ${(endsAt - start) / 1000}s`]),
+    ].join(", "),
     ...world.typical
       .filter(isOfIt)
       .map((one) => `  ${one.region} typical ${new Date(one.boundary).toISOString()} ${one.latencyUs / 1000}ms`),
@@ -182,7 +194,8 @@ function wordOf(sample: Sample | undefined): string {
   const late = receivedAfterS === 0 ? "" : `@${receivedAfterS}`;
   const took = latencyUs === null ? "" : `${latencyUs / 1000}ms`;
   if (unserved) return `u${late}`;
-  if (fault !== null) return `x${took}${late}`;
+  const letter = fault === "blocked" ? "b" : fault === "limited" ? "l" : "x";
+  if (fault !== null) return `${letter}${took}${late}`;
   return latencyUs === null || latencyUs === goodUs ? `.${late}` : took + late;
 }
 

@@ -1,7 +1,6 @@
 import t from "tap";
 import { compileAnswerCheck } from "../../../probe/rest/checks.js";
 import type { Newest, Proof } from "../../../shared/registry/registry.js";
-import { retryAfterMs } from "../../../shared/measurement/retry-after.js";
 
 const judge = (endpoint: Parameters<typeof compileAnswerCheck>[0], answer: unknown) =>
   compileAnswerCheck(endpoint)(Buffer.from(JSON.stringify(answer)), undefined);
@@ -67,15 +66,5 @@ void t.test("only a good answer's own time is read", (t) => {
   t.equal(judge(endpoint, { at: 1700000000 }).dataMs, 1700000000000);
   t.equal(judge(endpoint, { at: "never" }).dataMs, null);
   t.equal(judge(endpoint, { at: 1700000000, error: "no" }).dataMs, null);
-  t.end();
-});
-
-void t.test("Retry-After is seconds or a date, and at most ten minutes", (t) => {
-  const nowMs = Date.parse("2026-09-01T00:00:00Z");
-  t.equal(retryAfterMs("30", nowMs), 30_000);
-  t.equal(retryAfterMs("Tue, 01 Sep 2026 00:01:00 GMT", nowMs), 60_000);
-  t.equal(retryAfterMs("Mon, 31 Aug 2026 00:00:00 GMT", nowMs), 0);
-  t.equal(retryAfterMs("86400", nowMs), 600_000);
-  for (const nothing of [undefined, "", "soon", ["1", "2"]]) t.equal(retryAfterMs(nothing, nowMs), 0);
   t.end();
 });

@@ -2,13 +2,11 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import net, { type AddressInfo } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import t from "tap";
-import { unservedBy, type Measurement } from "../../../probe/rest/measurement.js";
-import { makeRateLimitBackoff } from "../../../probe/rest/rate-limit-backoff.js";
+import type { Measurement } from "../../../probe/rest/measurement.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
-import { endpointAt, measured, measuring, openRest, serve, userAgent } from "../../support/measured-endpoint.js";
+import { endpointAt, measured, measuring, serve, userAgent } from "../../support/measured-endpoint.js";
 import { serveTcp } from "../../support/tcp-server.js";
 
 void t.test("a good answer is measured on a fresh and then on a kept connection", async (t) => {
@@ -62,6 +60,7 @@ const answers: [string, number, string, string | Buffer, Partial<Measurement>][]
   ["firewall", 403, "", "no", { fault: "blocked" }],
   ["geo-block", 451, "", "no", { fault: "blocked" }],
   ["ban", 418, "", "no", { fault: "limited" }],
+  ["used-up free share", 402, "", "no", { fault: "limited" }],
   ["server error", 500, "", "{}", { fault: "http" }],
   ["page of HTML", 200, "", "<html>", { fault: "body" }],
   ["compressed answer that was not requested", 200, "gzip", gzipSync(price), { good: true }],
@@ -85,47 +84,6 @@ void t.test("an address where nothing listens: connect", async (t) => {
   await once(server, "close");
   const sample = await measured(t, endpointAt(`http://127.0.0.1:${port}/`));
   t.match(sample, { good: false, fault: "connect", latencyUs: null });
-});
-
-for (const headers of [{ "retry-after": "1" }, {}])
-  void t.test(`a pause holds for all endpoints of its origin, with ${JSON.stringify(headers)}`, async (t) => {
-    const paths: string[] = [];
-    let isLimited = true;
-    const url = await serve(t, (request, response) => {
-      paths.push(request.url!);
-      if (isLimited) response.writeHead(429, headers).end("slow");
-      else response.end(price);
-    });
-    const elsewhere = await serve(t, (_request, response) => response.end(price));
-    const rest = openRest(t);
-    const [first, second] = ["/first", "/second"].map((path) => rest(endpointAt(new URL(path, url).href)));
-    t.match(await first!(), { fault: "limited", httpStatus: 429 });
-    t.same(await second!(), unservedBy("limited"));
-    t.same(await first!(), unservedBy("limited"));
-    t.same(paths, ["/first"], "no more requests were sent");
-    t.match(await rest(endpointAt(elsewhere))(), { good: true });
-    isLimited = false;
-    await sleep(1050);
-    t.match(await first!(), headers["retry-after"] ? { good: true } : unservedBy("limited"));
-  });
-
-void t.test("rate limits without Retry-After back off longer each time", (t) => {
-  let nowMs = 0;
-  const pauses = makeRateLimitBackoff(() => nowMs);
-  const pausedS = (askedMs = 0) => {
-    const fromMs = nowMs;
-    pauses.limited("o", askedMs);
-    pauses.limited("o", askedMs);
-    while (pauses.isPaused("o")) nowMs += 1000;
-    return (nowMs - fromMs) / 1000;
-  };
-  const six = Array.from({ length: 6 }, () => pausedS());
-  t.same(six, [30, 60, 120, 120, 120, 120]);
-  t.equal(pausedS(7000), 7, "Retry-After overrides the backoff");
-  t.equal(pausedS(), 120, "the backoff continues afterwards");
-  pauses.served("o");
-  t.equal(pausedS(), 30);
-  t.end();
 });
 
 void t.test("a kept connection that closed between slots is no fault; the next slot is measured", async (t) => {

@@ -129,7 +129,7 @@ export const ofIncidentLives: Record<string, Mutant> = {
     noticedBy: ["6-no-longer-watched"],
   },
   "a component that is no longer watched keeps its state": {
-    clause: "  perform engine.forget_unwatched();\n",
+    clause: "  perform engine.forget_unwatched(at);\n",
     noticedBy: ["6-no-longer-watched"],
   },
 
@@ -164,14 +164,14 @@ export const ofIncidentLives: Record<string, Mutant> = {
   "the end of an incident moves back": {
     clause: `      last_bad_at = greatest(i.last_bad_at, n.last_bad_at)
   from component_state s
-  left join engine.last_bad_at(open, at) n using (component_id)
+  left join engine.last_bad_at(open, at, r) n using (component_id)
   where s.component_id = i.component_id
     and i.closed_at is null and i.retracted_at is null
     and engine.is_bad(s.state)
     and (i.severity <> s.state or n.last_bad_at > i.last_bad_at)`,
     becomes: `      last_bad_at = n.last_bad_at
   from component_state s
-  left join engine.last_bad_at(open, at) n using (component_id)
+  left join engine.last_bad_at(open, at, r) n using (component_id)
   where s.component_id = i.component_id
     and i.closed_at is null and i.retracted_at is null
     and engine.is_bad(s.state)`,

@@ -3,22 +3,22 @@ import type { Mutant } from "./mutant.js";
 
 export const ofOutliers: Record<string, Mutant> = {
   "an outlier votes": {
-    clause: "engine.is_bad(s.state) and not s.outlier",
+    clause: "engine.is_bad(s.state) and not s.uncounted",
     becomes: "engine.is_bad(s.state)",
     noticedBy: ["4-outlier", "4-two-outliers-of-five"],
   },
   "an outlier's outage counts": {
-    clause: "s.state = 'outage' and not s.outlier",
+    clause: "s.state = 'outage' and not s.uncounted",
     becomes: "s.state = 'outage'",
     noticedBy: ["4-outlier-and-a-slow-region"],
   },
   "a quorum is counted over regions including outliers": {
-    clause: "count(s.state) filter (where not s.outlier) as counted",
+    clause: "count(s.state) filter (where not s.uncounted) as counted",
     becomes: "count(s.state) as counted",
     noticedBy: ["4-two-outliers-of-five"],
   },
   "with two regions, an outlier makes the component unknown": {
-    clause: "operational + bad + outliers < quorum",
+    clause: "operational + bad + uncounted < quorum",
     becomes: "operational + bad < quorum",
     noticedBy: ["4-outlier-of-two-regions"],
   },

@@ -33,7 +33,7 @@ export const ofQuorum: Record<string, Mutant> = {
     noticedBy: ["5-one-region-alone"],
   },
   "a quorum takes a majority of the regions in the registry": {
-    clause: "count(s.state) filter (where not s.outlier) as counted",
+    clause: "count(s.state) filter (where not s.uncounted) as counted",
     becomes: "(select count(*) from region g where g.published) as counted",
     noticedBy: ["5-ties-at-two"],
   },
@@ -53,7 +53,7 @@ export const ofQuorum: Record<string, Mutant> = {
     noticedBy: ["5-degraded-and-outage"],
   },
   "a component is healthy without a quorum of witnesses": {
-    clause: "when operational + bad + outliers < quorum then 'unknown'",
+    clause: "when operational + bad + uncounted < quorum then 'unknown'",
     becomes: "when false then 'unknown'",
     noticedBy: ["5-health-needs-witnesses"],
   },

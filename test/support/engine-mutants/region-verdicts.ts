@@ -25,8 +25,8 @@ export const ofRegionVerdicts: Record<string, Mutant> = {
   },
   "one sample is enough for a verdict": { clause: " or c.samples < r.min_samples", noticedBy: ["3-too-few-samples"] },
   "exactly the share of an outage is not an outage": {
-    clause: "c.failed >= c.samples * r.outage_bad_share",
-    becomes: "c.failed > c.samples * r.outage_bad_share",
+    clause: "c.failed - c.limited >= c.samples * r.outage_bad_share",
+    becomes: "c.failed - c.limited > c.samples * r.outage_bad_share",
     noticedBy: ["3-a-half-is-an-outage"],
   },
   "exactly the share of a degraded component is not degraded": {

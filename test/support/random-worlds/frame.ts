@@ -59,6 +59,7 @@ function varied(usual: Rules, dice: Dice): Rules {
     late_sample_ms: dice.weighted([4_000, 8_000, 15_000]),
     impaired_within_ms: dice.weighted([30_000, 60_000, 120_000]),
     impaired_min_venues: dice.weighted([3, 4, 5]),
+    blocked_min_vantages: dice.weighted([1, 2, 2, 2, 3]),
     outlier_after_ms: dice.weighted([60_000, 60_000, 120_000, 600_000]),
     degraded_min_failed: dice.weighted([1, 2, 2, 3]),
   };

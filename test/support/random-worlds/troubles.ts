@@ -16,6 +16,8 @@ export interface WorldSlot {
   ts: number;
   measured: boolean;
   bad: boolean;
+  /** The fault, if it is bad; null: any. */
+  fault: "blocked" | "limited" | null;
   /** The venue prevents the slot, if it is bad. */
   prevented: boolean;
   slow: boolean;
@@ -136,12 +138,15 @@ export function blocked(dice: Dice, frame: Frame, measuring: string[]): WorldTro
   const begins = instants[0]! + dice.weighted([-600_000, -600_000, 0, dice.whole(0, 20) * rules.step_ms]);
   const ends = instants.at(-1)! - dice.weighted([-1, dice.whole(0, 25) * rules.step_ms]);
   const isWholly = dice.happens(0.7);
+  // or it drops packets
+  const fault = dice.weighted(["blocked" as const, null]);
   const block: WorldTrouble = {
     from: begins,
     to: ends,
     regions,
     of: (place, slot) => {
       slot.bad = isWholly || place % 3 < 2;
+      slot.fault = fault;
       slot.measured = true;
     },
   };
@@ -209,6 +214,10 @@ function kindOfTrouble(dice: Dice, ends: number): WorldTrouble["of"] {
     (place, slot) => (slot.bad = place % cycle === 0),
     (_, slot) => (slot.bad = dice.happens(share)),
     (place, slot) => (slot.bad = place % (badPart + goodPart) < badPart),
+    (_, slot) => ((slot.bad = true), (slot.fault = "blocked")),
+    (place, slot) => ((slot.bad = true), (slot.fault = place % 2 === 0 ? "blocked" : null)),
+    (_, slot) => ((slot.bad = true), (slot.fault = "limited")),
+    (place, slot) => ((slot.bad = true), (slot.fault = place % cycle === 0 ? null : "limited")),
     (_, slot) => (slot.slow = true),
     (place, slot) => (slot.slow = place % 2 === 0),
     prevented(dice),

@@ -59,7 +59,7 @@ function slotsOf(dice: Dice, { instants }: Frame, { cadenceMs }: Component, phas
 }
 
 function slotAt(dice: Dice, ts: number, noise: number, lateMs: number): WorldSlot {
-  return { ts, measured: true, bad: dice.happens(noise), prevented: false, slow: false, lateMs };
+  return { ts, measured: true, bad: dice.happens(noise), fault: null, prevented: false, slow: false, lateMs };
 }
 
 function troubled(slot: WorldSlot, troubles: WorldTrouble[], region: string, component: Component): WorldSlot {
@@ -71,7 +71,7 @@ function troubled(slot: WorldSlot, troubles: WorldTrouble[], region: string, com
 
 function sampleOf(
   dice: Dice,
-  { ts, bad, prevented, slow, lateMs }: WorldSlot,
+  { ts, bad, fault: given, prevented, slow, lateMs }: WorldSlot,
   { kind }: Component,
   typical: Typical[],
   rules: Rules,
@@ -81,7 +81,7 @@ function sampleOf(
     const fault = kind === "rest" ? "limited" : "closed";
     return { ts, fault, unserved: true, latencyUs: null, receivedAfterS };
   }
-  const fault = bad ? dice.weighted(["timeout", "http", "stall"]) : null;
+  const fault = bad ? (given ?? dice.weighted(["timeout", "http", "stall"])) : null;
   // the typical latency may belong to another boundary, and then there is none
   const limitsUs = [
     rules.slow_untypical_ms * 1000,

@@ -1,0 +1,66 @@
+/** Mutants of chapters 3 to 5 of the rule book, what says nothing about the venue. */
+import type { Mutant } from "./mutant.js";
+
+export const ofUnjudged: Record<string, Mutant> = {
+  "a rate limit is an outage": {
+    clause: "when c.failed - c.limited >= c.samples * r.outage_bad_share then 'outage'",
+    becomes: "when c.failed >= c.samples * r.outage_bad_share then 'outage'",
+    noticedBy: ["3-limited-is-degraded", "6-limited-everywhere"],
+  },
+  "a rate limit is no trouble": {
+    clause: "when c.failed >= greatest(c.samples * r.degraded_bad_share, r.degraded_min_failed) then 'degraded'",
+    becomes:
+      "when c.failed - c.limited >= greatest(c.samples * r.degraded_bad_share, r.degraded_min_failed) then 'degraded'",
+    noticedBy: ["3-limited-is-degraded", "6-limited-everywhere"],
+  },
+  "a single refusal makes the trouble one of the place": {
+    clause: "c.failed > 0 and c.blocked * 2 >= c.failed,",
+    becomes: "c.blocked > 0,",
+    noticedBy: ["5-mostly-blocked"],
+  },
+  "a place is refused only when it sees nothing else": {
+    clause: "c.failed > 0 and c.blocked * 2 >= c.failed,",
+    becomes: "c.failed > 0 and c.blocked >= c.failed,",
+    noticedBy: ["5-mostly-blocked"],
+  },
+  "each region is a place": {
+    clause: "select f.component_id, count(distinct f.vantage) as vantages\n    from refused f",
+    becomes: "select f.component_id, count(*) as vantages\n    from refused f",
+    noticedBy: ["5-blocked-from-one-place"],
+  },
+  "a refusal counts from one place": {
+    clause: "where p.vantages < coalesce(r.blocked_min_vantages, 1)",
+    becomes: "where false",
+    noticedBy: ["5-blocked-from-one-place", "5-blocked-beside-a-bad-moment"],
+  },
+  "a refusal never counts": {
+    clause: "where p.vantages < coalesce(r.blocked_min_vantages, 1)",
+    becomes: "where true",
+    noticedBy: ["5-blocked-from-two-places"],
+  },
+  "nothing needs to be good first": {
+    clause: "where c.published and (c.ends_at <= at or not e.good)",
+    becomes: "where c.published and c.ends_at <= at",
+    noticedBy: ["5-never-seen-good"],
+  },
+  "a new entry is never judged": {
+    clause: "select (e.good_at <= at) is true as good",
+    becomes: "select (e.good_at < '-infinity'::timestamptz + interval '1 second') is true as good",
+    noticedBy: ["5-never-seen-good"],
+  },
+  "trouble reaches back before the entry was seen good": {
+    clause: "select p.component_id, greatest(p.ts, e.good_at)",
+    becomes: "select p.component_id, p.ts",
+    noticedBy: ["5-never-seen-good"],
+  },
+  "an end in the entry is ignored": {
+    clause: "where c.published and (c.ends_at <= at or not e.good)",
+    becomes: "where c.published and not e.good",
+    noticedBy: ["5-ended"],
+  },
+  "what has ended stays an open incident": {
+    clause: "when ended then 'what it measures has ended, by the date in its entry'",
+    becomes: "when false then ''",
+    noticedBy: ["5-ended"],
+  },
+};
