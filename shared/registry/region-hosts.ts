@@ -20,8 +20,8 @@ export function measuredIn(registry: Registry, regionId: string | null): Registr
 /** The address at which a region's probes measure, by the region's own hosts. */
 export function addressIn({ hosts = {} }: Region, address: string): string {
   const { host } = new URL(address);
-  const other = Object.hasOwn(hosts, host) ? hosts[host]! : null;
-  return other === null ? address : address.replace(`//${host}`, `//${other}`);
+  // the address may write its host in capitals, or name the usual port
+  return Object.hasOwn(hosts, host) ? address.replace(/^(\w+:\/\/)[^/?]+/, `$1${hosts[host]}`) : address;
 }
 
 function relocated<Asked extends Pick<RestEndpoint | SocketConfig, "url" | "alternatives">>(
