@@ -20,6 +20,7 @@ export function measuredIn(registry: Registry, regionId: string | null): Registr
 /** The address at which a region's probes measure, by the region's own hosts. */
 export function addressIn({ hosts = {} }: Region, address: string): string {
   const { host } = new URL(address);
+  // the address may write its host in capitals, or name the usual port
   return Object.hasOwn(hosts, host) ? address.replace(/^(\w+:\/\/)[^/?]+/, `$1${hosts[host]}`) : address;
 }
 

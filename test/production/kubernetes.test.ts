@@ -125,7 +125,9 @@ void t.test("programs, ports, regions and logins match the code", (t) => {
     t.ok(pod.terminationGracePeriodSeconds! >= 15, where);
   }
 
-  const registry = JSON.parse(readFileSync(packagedFile("registry/default.json"), "utf8")) as { regions: { id: string }[] };
+  const registry = JSON.parse(readFileSync(packagedFile("registry/default.json"), "utf8")) as {
+    regions: { id: string }[];
+  };
   t.same(regions.slice().sort(), registry.regions.map(({ id }) => id).sort());
   for (const region of regions) {
     t.equal(kustomizationIn(`regions/${region}`).nameSuffix, `-${region}`);

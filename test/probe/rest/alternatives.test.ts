@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 import t, { type Test } from "tap";
+import { makePauses } from "../../../probe/rest/pauses.js";
 import { makeAnswerVerdict } from "../../../probe/rest/answer-verdict.js";
 import { makeChainHeads } from "../../../probe/rest/chain-heads.js";
 import { isUnmeasured, type Measurement, type MeasurementOutcome } from "../../../probe/rest/measurement.js";
@@ -106,7 +107,7 @@ void t.test("a paused address is skipped, and asked again after its pause", asyn
   const plays: Play[] = [429, "good"];
   const { asked, endpoint } = await nodesAt(t, plays);
   let nowMs = 0;
-  const measure = openRest(t, { now: () => nowMs })(endpoint());
+  const measure = openRest(t, { pauses: makePauses(() => nowMs) })(endpoint());
   for (let slot = 0; slot < 3; slot += 1) t.match(await measure(), { good: true });
   t.same(asked, [0, 1, 1, 1]);
   plays[1] = 403;

@@ -20,7 +20,7 @@ async function playing(t: Test, first: Answer) {
     paths.push(request.url!);
     respond(response, answers[request.url!] ?? shared.answer);
   });
-  const rest = openRest(t, { now: () => shared.nowMs });
+  const rest = openRest(t, { pauses: makePauses(() => shared.nowMs) });
   const at = (path: string) => rest(endpointAt(new URL(path, url).href));
   return {
     ...{ paths, answers, at, rest },

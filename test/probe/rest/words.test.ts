@@ -1,6 +1,7 @@
 /** What venues say inside their answers: that they limit us, or do not trade. */
 import { gzipSync } from "node:zlib";
 import t from "tap";
+import { makePauses } from "../../../probe/rest/pauses.js";
 import { compileAnswerCheck, maxBodyBytes } from "../../../probe/rest/checks.js";
 import type { Measurement } from "../../../probe/rest/measurement.js";
 import type { AnyOf, RestEndpoint } from "../../../shared/registry/registry.js";
@@ -90,7 +91,7 @@ void t.test("words of a limit pause the origin as 429 does, with Retry-After and
   let body = json({ error: { code: 10028 } });
   const url = await serve(t, (_request, response) => response.writeHead(400, headers).end(body));
   let nowMs = 0;
-  const rest = openRest(t, { now: () => nowMs });
+  const rest = openRest(t, { pauses: makePauses(() => nowMs) });
   const [first, second] = ["/first", "/second"].map((path) => rest(endpointAt(new URL(path, url).href, deribit)));
   t.match(await first!(), { fault: "limited" });
   t.same(await second!(), { unmeasured: "paused" });

@@ -5,6 +5,7 @@ import t, { type Test } from "tap";
 import { catalogueEntry } from "../../../shared/registry/catalogue.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import type { Registry, Venue } from "../../../shared/registry/registry.js";
+import { migratedDatabase } from "../../support/database.js";
 import { runCli } from "../../support/run-script.js";
 import { simplestEndpoint, simplestVenue } from "../../support/simplest-venue.js";
 
@@ -156,4 +157,19 @@ void t.test("registry show prints a registry with whole entries and the cadences
     ["My OKX"],
   );
   t.match(await said(t, ["show", "okxx"], { REGISTRY }, 2), `has no venue "okxx"; did you mean okx?`);
+});
+
+void t.test("migrate, with which every start begins, warns once about old entries", async (t) => {
+  const { url: DATABASE_URL } = await migratedDatabase(t);
+  const until = { date: "2026-10-31", what: "The API ends", source };
+  const aged = { ...limited, id: "aged", checkedAt: "2026-01-01", until };
+  const warnings = async (...venues: Venue[]) => {
+    const script = runCli(t, ["migrate"], { DATABASE_URL, REGISTRY: await registryFile(t, ...venues) });
+    t.equal(await script.ended, 0, script.output());
+    return script.output().match(/^.*may no longer be true.*$/gm) ?? [];
+  };
+  t.match(await warnings(aged), [
+    /warn.*compared with their sources more than 90 days ago: aged \(2026-01-01\); aged ended on 2026-10-31: The API ends/,
+  ]);
+  t.strictSame(await warnings(limited), []);
 });

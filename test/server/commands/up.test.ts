@@ -1,13 +1,14 @@
 /** A problem that keeps `venuewatch up` from starting and that its user can fix is its last message. */
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import t, { type Test } from "tap";
 import { listen } from "../../../shared/config/listen.js";
 import { packagedFile } from "../../../shared/config/package.js";
-import { loadRegistry } from "../../../shared/registry/load-registry.js";
+import { loadRegistry, parseRegistry } from "../../../shared/registry/load-registry.js";
 import { freePort } from "../../support/free-port.js";
 import { runCli } from "../../support/run-script.js";
+import { simplestEndpoint, simplestVenue } from "../../support/simplest-venue.js";
 import { loopbackRegistry } from "../../../simulator/loopback.js";
 
 void t.test("up names a port that is in use", async (t) => {
@@ -42,6 +43,29 @@ void t.test("up names a database that it cannot reach", async (t) => {
   const output = await refuses(t, "DATABASE_URL", env, sentence);
   t.notMatch(output, "secret");
 });
+
+void t.test(
+  "up refuses venues that its probes cannot measure within their limits, before it starts anything",
+  async (t) => {
+    const env = await settings(t, {});
+    const { regions } = await loadRegistry(env["REGISTRY"]!);
+    const endpoint = simplestEndpoint("ping", { url: "http://127.0.0.1:9/", cadenceMs: 60_000 });
+    // one probe alone would measure it twice an hour
+    const source = "its documentation";
+    const limits = [{ origin: "http://127.0.0.1:9", requests: 1, periodMs: 900_000, per: "address" as const, source }];
+    const value = { probeIntervalMs: 5000, regions, venues: [{ ...simplestVenue("mine", endpoint), limits }] };
+    t.equal(parseRegistry(value, "mine").venues[0]!.rest[0]!.cadenceMs, 1_800_000);
+    const REGISTRY = join(dirname(env["REGISTRY"]!), "limited.json");
+    writeFileSync(REGISTRY, JSON.stringify(value));
+    const script = runCli(t, ["up"], { ...env, REGISTRY });
+    t.equal(await script.ended, 2);
+    t.match(
+      script.output(),
+      /^venuewatch: The registry .* is wrong:\nmine rest:ping: .* of each of 3 probes on one address/,
+    );
+    t.notOk(existsSync(env["DATA_DIR"]!));
+  },
+);
 
 async function refuses(t: Test, what: string, env: Record<string, string>, sentence: string[]): Promise<string> {
   const script = runCli(t, ["up"], env);

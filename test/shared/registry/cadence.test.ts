@@ -1,8 +1,8 @@
 /** Cadences that respect the limits of venues. */
 import t from "tap";
 import { limitUses, withinLimits } from "../../../shared/registry/cadence.js";
-import { addressIn } from "../../../shared/registry/region-hosts.js";
 import { parseRegistry } from "../../../shared/registry/load-registry.js";
+import { addressIn } from "../../../shared/registry/region-hosts.js";
 import type { Limit, Region, Registry, RestEndpoint, Venue } from "../../../shared/registry/registry.js";
 import { randomFrom } from "../../support/random-samples.js";
 import { simplestEndpoint, simplestVenue } from "../../support/simplest-venue.js";
