@@ -127,12 +127,16 @@ function checkOf(schema: Schema): ValidateFunction {
   return check;
 }
 
-/** Nothing that we write is longer, the reason of an unknown state included. */
-const longestText = 1_000;
+/** No name or slug of ours is longer. */
+const longestText = 200;
 
-function plain(value: unknown): unknown {
-  if (typeof value === "string") return plainText(value, longestText);
-  if (Array.isArray(value)) return value.map(plain);
+/** Why a component is unknown: there is more to say with more regions. */
+const longestDetail = 600;
+
+function plain(value: unknown, longest = longestText): unknown {
+  if (typeof value === "string") return plainText(value, longest);
+  if (Array.isArray(value)) return value.map((one) => plain(one));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one)]));
+  const limitOf = (name: string) => (name === "detail" ? longestDetail : longestText);
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one, limitOf(name))]));
 }

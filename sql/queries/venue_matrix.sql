@@ -15,7 +15,7 @@ with rows as (
       'state', s.state,
       'since', api.iso(s.since),
       'fault', case when s.state in ('degraded', 'outage') then api.present_fault(c.component_id) end,
-      'unknownBecause', api.unknown_because(c.component_id, s.unjudged),
+      'unknownBecause', case when s.unjudged is not null then api.unknown_because(c.component_id, s.unjudged) end,
       'quorum', q.quorum,
       'cells', json_agg(
         json_build_object(

@@ -36,7 +36,7 @@ listed as (
       s.state,
       api.iso(s.since) as since,
       case when s.state in ('degraded', 'outage') then api.present_fault(c.component_id) end as fault,
-      api.unknown_because(c.component_id, s.unjudged) as "unknownBecause",
+      case when s.unjudged is not null then api.unknown_because(c.component_id, s.unjudged) end as "unknownBecause",
       coalesce(n.agreeing, 0) as agreeing,
       coalesce(n.reporting, 0) as reporting,
       i.slug as incident

@@ -86,10 +86,11 @@ return (
 );
 
 -- Why a component is unknown although it is measured (table unjudged): {reason, detail}. `detail` is a sentence without
--- its capital and its full stop. Every answer and page has these words from here.
+-- its capital and its full stop. Every answer and page has these words from here. Call it only where there is
+-- a reason: hardly any of the board's components has one, and a call for each would slow it down.
 create function api.unknown_because(of_component integer, reason text) returns json
 language sql stable
-return case when reason is not null then json_build_object(
+return json_build_object(
   'reason', reason,
   'detail', case reason
     when 'never' then api.never_seen_good(of_component)
@@ -116,4 +117,4 @@ return case when reason is not null then json_build_object(
       where c.component_id = of_component
     )
   end
-) end;
+);

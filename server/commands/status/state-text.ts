@@ -61,7 +61,7 @@ type Stated = Pick<Row["components"][number], "state" | "fault" | "unknownBecaus
 
 /** What a venue does is more than that it fails: one that limits our requests is not down. */
 function wordOf({ state, fault, unknownBecause }: Stated): string {
-  const verb = state === "unknown" || state === "operational" ? undefined : faultVerbs[fault as Fault];
+  const verb = fault !== null && Object.hasOwn(faultVerbs, fault) ? faultVerbs[fault as Fault] : undefined;
   if (verb) return `${state}: ${verb.does}`;
   return unknownBecause === null ? state : `${state}: ${unknownWords[unknownBecause.reason]}`;
 }
