@@ -1,13 +1,16 @@
 /** Texts of the feeds and of the calendar. */
+import type { Fault } from "../../shared/measurement/sample.js";
+import { faultVerbs } from "../pages/words.js";
 export { language, siteWords } from "../pages/words.js";
 
 export const feedWords = {
   title: (venue: string | null) =>
     venue === null ? "venuewatch: incidents of all venues" : `venuewatch: incidents of ${venue}`,
   about: (venue: string | null) =>
-    `When ${venue ?? "a venue"} fails or is degraded, as a quorum of our regions measures it. An incident is one entry, which is updated when it escalates, closes or is retracted.`,
+    `When ${venue ?? "a venue"} fails, is degraded or limits our requests, as a quorum of our regions measures it. An incident is one entry, which is updated when it escalates, closes or is retracted.`,
   retracted: (subject: string) => `Retracted: ${subject}`,
-  now: { outage: "is failing", degraded: "is degraded" },
+  now: (severity: "outage" | "degraded", fault: Fault | null) =>
+    (fault !== null && faultVerbs[fault]?.does) || { outage: "is failing", degraded: "is degraded" }[severity],
   began: (at: string) => `Trouble began at ${at}.`,
   agreed: (count: number, reporting: number, regions: string, at: string) =>
     `${count} of ${reporting} reporting ${reporting === 1 ? "region" : "regions"} agreed at ${at}: ${regions}.`,

@@ -1,3 +1,4 @@
+import type { Fault } from "../../shared/measurement/sample.js";
 import type { Category } from "../../shared/registry/registry.js";
 import { durationText, exactText, sinceMs } from "../pages/format.js";
 import { incidentPageWords } from "../pages/words.js";
@@ -27,6 +28,7 @@ interface EntryData {
   /** Null once it is retracted. */
   claimed: {
     peakSeverity: "degraded" | "outage";
+    fault: Fault | null;
     startedAt: string;
     escalatedAt: string | null;
     closedAt: string | null;
@@ -88,11 +90,11 @@ function feedEntry(entry: EntryData, baseUrl: string): FeedEntry {
 function titleOf({ venueName, label, claimed }: EntryData): string {
   const subject = `${shown(venueName)}: ${shown(label)}`;
   if (claimed === null) return feedWords.retracted(subject);
-  const { peakSeverity, startedAt, escalatedAt, endedAt } = claimed;
-  if (endedAt === null) return `${subject} ${feedWords.now[peakSeverity]}`;
+  const { peakSeverity, fault, startedAt, escalatedAt, endedAt } = claimed;
+  if (endedAt === null) return `${subject} ${feedWords.now(peakSeverity, fault)}`;
   // what was an outage for a part of its time only was not down for all of it
   const kind = peakSeverity === "degraded" ? "degraded" : escalatedAt === null ? "down" : "failing";
-  return `${subject} ${incidentPageWords.was(kind, durationText(sinceMs(startedAt, endedAt)))}`;
+  return `${subject} ${incidentPageWords.was(kind, fault, durationText(sinceMs(startedAt, endedAt)))}`;
 }
 
 /** Only what stays true: while an incident is open, its feed must not change with every tick. */

@@ -1,5 +1,6 @@
 /** An incident as answers list it. */
-import { component, componentLabel } from "../api/schemas/incident.js";
+import type { Fault } from "../../shared/measurement/sample.js";
+import { component, componentLabel, fault } from "../api/schemas/incident.js";
 import {
   flag,
   instant,
@@ -9,6 +10,7 @@ import {
   oneOf,
   orNull,
   regionId,
+  type Schema,
   severity,
   shownAs,
   slug,
@@ -28,6 +30,12 @@ const venueNotice = object("The notice of the venue itself that began nearest to
   url: orNull(text("Its page; null if it has none.", "https://stspg.io/x1b2c3")),
 });
 
+const mainFault: Schema<Fault | null> = {
+  ...orNull(fault),
+  description:
+    "The fault of most of the bad measurements by which it was decided; null if there is none. With `limited` the venue limits our requests, and is not down.",
+};
+
 export const incidentRow = object("An incident, decided by a majority of the reporting regions.", {
   slug,
   venue: venueId,
@@ -36,6 +44,7 @@ export const incidentRow = object("An incident, decided by a majority of the rep
   severity: { ...severity, description: "The worst that it reached: degraded, or outage." },
   status: oneOf(["open", "closed"], "A closed incident is over and no longer changes."),
   flapping: flag("Whether its component failed again and again within an hour.", false),
+  fault: mainFault,
   startedAt: instant("The first bad measurement.", "2026-01-31T11:41:06.000Z"),
   endedAt: shownAs(orNull(instant("The last bad one; null while it is open.")), null),
   durationSeconds: shownAs(orNull(integer("From startedAt to endedAt; null while it is open.", 1_134)), null),
@@ -61,9 +70,9 @@ type ListedRow = IncidentsBody["incidents"][number];
 export function incidentRowOf(incident: ListedRow, baseUrl: string): TypeOf<typeof incidentRow> {
   const { slug, venue, component, label, peakSeverity, status, flapping, startedAt, endedAt, durationSeconds } =
     incident;
-  const { quorum, reporting, regions, official, officialObserved } = incident;
+  const { fault, quorum, reporting, regions, official, officialObserved } = incident;
   return {
-    ...{ slug, venue, component, label: quoted(label, mostName), severity: peakSeverity, status, flapping },
+    ...{ slug, venue, component, label: quoted(label, mostName), severity: peakSeverity, status, flapping, fault },
     ...{ startedAt, endedAt, durationSeconds, quorum, reporting, regions: regions.slice(0, mostRegions) },
     venueNotice: official && {
       ...{ title: quoted(official.title, mostTitle), status: quoted(official.status, mostName) },

@@ -24,7 +24,7 @@ import {
 } from "./answer-head.js";
 import { findVenue } from "./find-venue.js";
 import { mostName, mostTitle, namedVenue, quoted } from "./quoted.js";
-import { stateSentences, unknownSentence } from "./state-sentence.js";
+import { explained, explainedOf, type Explained, stateSentences, unknownSentence } from "./state-sentence.js";
 import { askedWords, listWords } from "./time-words.js";
 import { makeTool, type ToolAnswer } from "./tool.js";
 import { venueArgument } from "./venue-argument.js";
@@ -39,6 +39,7 @@ const troubled = object("A component that is not operational.", {
   component,
   ...judged,
   since,
+  ...explained,
   incident: orNull({ ...slug, description: "Its open incident, for the tool `incidents`; null if there is none." }),
 });
 
@@ -159,7 +160,12 @@ interface RowSource {
   state: JudgedState;
   since: string;
   activeIncidents: number;
-  components: readonly { component: string; state: JudgedState; since: string; incident?: string | null }[];
+  components: readonly (Explained & {
+    component: string;
+    state: JudgedState;
+    since: string;
+    incident?: string | null;
+  })[];
 }
 
 function rowOf({ id, name, state, since, activeIncidents, components }: RowSource, dated: Dated): Row {
@@ -167,8 +173,8 @@ function rowOf({ id, name, state, since, activeIncidents, components }: RowSourc
     .map((one) => ({ ...one, ...judgedOf(one.state, dated) }))
     .filter((one) => one.state !== "operational")
     .slice(0, mostComponents)
-    .map(({ component, state, lastKnownState, since, incident = null }) => ({
-      ...{ component, state, lastKnownState, since, incident },
+    .map(({ component, state, lastKnownState, since, incident = null, ...one }) => ({
+      ...{ component, state, lastKnownState, since, ...explainedOf(one), incident },
     }));
   return {
     ...{ id, name: quoted(name, mostName), ...judgedOf(state, dated), since },

@@ -32,4 +32,7 @@ export function quotedAddress(url: string | null): string | null {
   return address !== null && /^[\x21-\x7e]+$/.test(address) && address.length <= mostAddress ? address : null;
 }
 
+/** Of why a component is unknown. */
+export const mostDetail = 600;
+
 const mostAddress = 300;

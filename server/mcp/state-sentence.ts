@@ -1,6 +1,9 @@
 /** Whether a venue is up, in sentences that cannot be read another way. */
+import { presentFault } from "../api/schemas/incident.js";
+import { type TypeOf, unknownBecause } from "../api/schemas/shapes.js";
+import { faultVerbs } from "../pages/words.js";
 import type { JudgedState } from "./answer-head.js";
-import { namedVenue } from "./quoted.js";
+import { mostDetail, namedVenue, quoted } from "./quoted.js";
 import { countedWords, listWords, sinceWords } from "./time-words.js";
 
 interface StatedVenue {
@@ -8,7 +11,26 @@ interface StatedVenue {
   name: string;
   state: JudgedState;
   since: string;
-  components: readonly { component: string; state: JudgedState }[];
+  components: readonly StatedComponent[];
+}
+
+interface StatedComponent extends Explained {
+  component: string;
+  state: JudgedState;
+}
+
+/** What an answer says of a component besides its state. */
+export const explained: { fault: typeof presentFault; unknownBecause: typeof unknownBecause } = {
+  ...{ fault: presentFault, unknownBecause },
+};
+
+export type Explained = { [Name in keyof typeof explained]: TypeOf<(typeof explained)[Name]> };
+
+export function explainedOf({ fault, unknownBecause }: Explained): Explained {
+  return {
+    fault,
+    unknownBecause: unknownBecause && { ...unknownBecause, detail: quoted(unknownBecause.detail, mostDetail) },
+  };
 }
 
 /** @param now the instant that the data shows */
@@ -18,10 +40,11 @@ export function stateSentences(venue: StatedVenue, now: string): string {
   const since = sinceWords(venue.since, now);
   const broken = componentWords(venue, ["outage", "degraded"]);
   const unknown = components.filter((one) => one.state === "unknown");
+  const reasons = reasonsOf(unknown);
   const also =
     state === "unknown" || unknown.length === 0
       ? ""
-      : ` Whether ${componentList(unknown)} ${unknown.length === 1 ? "works" : "work"} is unknown: that is neither up nor down.`;
+      : ` Whether ${componentList(unknown)} ${unknown.length === 1 ? "works" : "work"} is unknown: that is neither up nor down.${reasons && ` ${reasons}`}`;
   switch (state) {
     case "operational":
       return `${name} is up: venuewatch has measured it as operational ${since}.${broken && ` But ${broken}.`}${also}`;
@@ -30,7 +53,7 @@ export function stateSentences(venue: StatedVenue, now: string): string {
     case "outage":
       return `${name} is down: venuewatch has measured an outage ${since}${broken && `; ${broken}`}.${also}`;
     case "unknown":
-      return `${unknownSentence(name)} Too few regions have measured it ${since}.`;
+      return `${unknownSentence(name)} ${reasons || `Too few regions have measured it ${since}.`}`;
   }
 }
 
@@ -39,16 +62,36 @@ export function unknownSentence(what: string): string {
   return `Unknown: venuewatch does not know whether ${what} is up. This means neither up nor down.`;
 }
 
+/** Why components are unknown although they are measured, in the words of the API; empty if there is no such reason. */
+function reasonsOf(unknown: readonly StatedComponent[]): string {
+  const details = new Set(unknown.flatMap(({ unknownBecause }) => unknownBecause?.detail ?? []));
+  const [first] = details;
+  if (first === undefined) return "";
+  const more =
+    details.size === 1
+      ? ""
+      : ` There ${details.size === 2 ? "is 1 more reason" : `are ${details.size - 1} more reasons`} for other components.`;
+  return `The reason: ${quoted(first, mostDetail)}.${more}`;
+}
+
 /** `1 of 9 components is in outage (rest:ticker)`; empty if there are none. */
 function componentWords({ components }: StatedVenue, states: readonly JudgedState[]): string {
-  const parts = states.flatMap((state) => {
-    const some = components.filter((one) => one.state === state);
-    if (some.length === 0) return [];
-    const verb = some.length === 1 ? "is" : "are";
-    const word = state === "outage" ? "in outage" : state;
-    return `${some.length} of ${countedWords(components.length, "component")} ${verb} ${word} (${componentList(some)})`;
+  const of = `of ${countedWords(components.length, "component")}`;
+  const parts = states.flatMap((wanted) => {
+    const some = components.filter(({ state }) => state === wanted);
+    return [...new Set(some.map(becauseOf))].map((because) => {
+      const alike = some.filter((one) => becauseOf(one) === because);
+      const word = wanted === "outage" ? "in outage" : wanted;
+      return `${alike.length} ${of} ${alike.length === 1 ? "is" : "are"} ${word}${because} (${componentList(alike)})`;
+    });
   });
   return listWords(parts);
+}
+
+/** Empty where the fault says no more than that it fails. */
+function becauseOf({ fault }: StatedComponent): string {
+  const verb = fault === null ? undefined : faultVerbs[fault];
+  return verb ? `, because the venue ${verb.does}` : "";
 }
 
 /** More would be read by nobody. */

@@ -24,7 +24,7 @@ import { answerHead, headOf, judged, judgedOf, staleSentence } from "./answer-he
 import { findVenue } from "./find-venue.js";
 import { incidentRow, incidentRowOf } from "./incident-row.js";
 import { mostName, mostTitle, namedVenue, quoted, quotedAddress } from "./quoted.js";
-import { stateSentences, unknownSentence } from "./state-sentence.js";
+import { explained, explainedOf, stateSentences, unknownSentence } from "./state-sentence.js";
 import { countedWords } from "./time-words.js";
 import { makeTool } from "./tool.js";
 import { uptimeWords } from "./uptime-words.js";
@@ -40,6 +40,7 @@ const componentRow = object("One measured component, by quorum over all regions.
   label: componentLabel,
   ...judged,
   since,
+  ...explained,
 });
 
 const regionRow = object("What one region alone sees; no decision depends on it.", {
@@ -136,9 +137,11 @@ function dataOfVenue(body: VenueBody, baseUrl: string) {
     ...{ id: exchange.id, name: quoted(exchange.name, mostName), category: exchange.category },
     ...judgedOf(state, body),
     since,
-    components: [...endpoints, ...streams].slice(0, mostComponents).map(({ component, label, state, since }) => ({
-      ...{ component, label: quoted(label, mostName), ...judgedOf(state, body), since },
-    })),
+    components: [...endpoints, ...streams]
+      .slice(0, mostComponents)
+      .map(({ component, label, state, since, ...one }) => ({
+        ...{ component, label: quoted(label, mostName), ...judgedOf(state, body), since, ...explainedOf(one) },
+      })),
     regions: regions.compare.slice(0, mostRegions).map(({ region, name, state, reporting, impaired, ...one }) => ({
       ...{ region, name: quoted(name, mostName), ...judgedOf(state, body), reporting, impaired },
       ...{ goodPct: one.goodPct, medianMs: one.p50Ms },

@@ -17,6 +17,7 @@ import {
   state,
   text,
   type TypeOf,
+  unknownBecause,
   venueId,
   venueName,
 } from "../api/schemas/shapes.js";
@@ -26,6 +27,9 @@ import { NotOurService } from "./service-errors.js";
 
 const component = text("A component.", "rest:ticker");
 
+/** A service of another release may have more faults than this one. */
+const explained = { fault: orNull(text("A fault.", "timeout")), unknownBecause };
+
 const boardBody = object("What is read of /v1/status.", {
   ...freshness,
   venues: list(
@@ -33,7 +37,7 @@ const boardBody = object("What is read of /v1/status.", {
     object("A row.", {
       ...{ id: venueId, name: venueName, category: anyCategory, state, since },
       activeIncidents: integer("Open incidents.", 1),
-      components: list("Components.", object("One.", { component, state, since })),
+      components: list("Components.", object("One.", { component, state, since, ...explained })),
     }),
   ),
 });
@@ -46,6 +50,7 @@ const venueBody = object("What is read of /v1/targets/{venue}/state.", {
     "Components.",
     object("One.", {
       ...{ component, state, since },
+      ...explained,
       agreeing: integer("Regions that see this state.", 2),
       reporting: integer("Regions whose votes count.", 3),
       incident: orNull(slug),
@@ -74,6 +79,7 @@ export type RemoteBoard = TypeOf<typeof boardBody>;
 export type RemoteVenue = TypeOf<typeof venueBody>;
 export type RemoteRegions = TypeOf<typeof regionsBody>;
 export type StateWord = RemoteVenue["state"];
+export type RemoteReason = NonNullable<RemoteVenue["components"][number]["unknownBecause"]>;
 
 /**
  * All texts are on one line and safe for a terminal.
@@ -124,9 +130,13 @@ function checkOf(schema: Schema): ValidateFunction {
 /** No name or slug of ours is longer. */
 const longestText = 200;
 
-function plain(value: unknown): unknown {
-  if (typeof value === "string") return plainText(value, longestText);
-  if (Array.isArray(value)) return value.map(plain);
+/** Why a component is unknown: there is more to say with more regions. */
+const longestDetail = 600;
+
+function plain(value: unknown, longest = longestText): unknown {
+  if (typeof value === "string") return plainText(value, longest);
+  if (Array.isArray(value)) return value.map((one) => plain(one));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one)]));
+  const limitOf = (name: string) => (name === "detail" ? longestDetail : longestText);
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one, limitOf(name))]));
 }

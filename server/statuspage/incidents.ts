@@ -1,6 +1,7 @@
 import type { StatuspageComponent, StatuspageIncident } from "../api/schemas/statuspage.js";
 import { durationText, exactText, sinceMs } from "../pages/format.js";
 import { isolated } from "../pages/parts/isolated.js";
+import { faultVerbs } from "../pages/words.js";
 import { nameOf } from "./components.js";
 import type { ListedIncident } from "./statuspage-data.js";
 
@@ -18,12 +19,12 @@ export function incidentOf(
   pageId: string,
   baseUrl: string,
 ): StatuspageIncident {
-  const { slug, severity, openedAt, closedAt } = incident;
+  const { slug, severity, fault, openedAt, closedAt } = incident;
   const updates = updatesOf(incident);
   const affected = components.get(component);
   return {
     id: slug,
-    name: `${isolated(venueName)}: ${nameOf(incident.label, incident.component)} ${severityWords[severity]}`,
+    name: `${isolated(venueName)}: ${nameOf(incident.label, incident.component)} ${verbOf(fault)?.does ?? severityWords[severity]}`,
     status: closedAt === null ? "investigating" : "resolved",
     impact: impacts[severity],
     created_at: openedAt,
@@ -61,13 +62,21 @@ function updateOf({ slug }: OurIncident, event: string, at: string, body: string
   };
 }
 
-function openingText({ label, component, regions, reporting }: OurIncident, severity: Severity): string {
+function openingText({ label, component, fault, regions, reporting }: OurIncident, severity: Severity): string {
   const witnesses =
     regions.length === 0 ? "A quorum of regions" : `${regions.length} of ${reporting} reporting regions`;
-  return `${witnesses} saw ${nameOf(label, component)} fail: ${severityWords[severity]}.`;
+  const verb = verbOf(fault);
+  const name = nameOf(label, component);
+  return verb
+    ? `${witnesses} saw that ${name} ${verb.does}.`
+    : `${witnesses} saw ${name} fail: ${severityWords[severity]}.`;
+}
+
+function verbOf(fault: OurIncident["fault"]) {
+  return fault === null ? undefined : faultVerbs[fault];
 }
 
 function closingText({ startedAt, lastBadAt }: OurIncident): string {
   const after = durationText(sinceMs(startedAt, lastBadAt));
-  return `Closed. It was last seen failing at ${exactText(lastBadAt)}, ${after} after it began.`;
+  return `Closed. The trouble was last seen at ${exactText(lastBadAt)}, ${after} after it began.`;
 }

@@ -31,6 +31,7 @@ select
   i."closedAt",
   i."endedAt",
   i.flapping,
+  i.fault,
   i."durationSeconds",
   i.quorum,
   i.reporting,
@@ -55,7 +56,7 @@ cross join lateral json_to_record(p.body) as i (
   id bigint, slug text, venue text, component text, kind text, label text, severity text, "peakSeverity" text,
   status text,
   "startedAt" text, "openedAt" text, "escalatedAt" text, "lastBadAt" text, "closedAt" text, "endedAt" text,
-  flapping boolean,
+  flapping boolean, fault text,
   "durationSeconds" bigint, quorum integer, reporting integer, regions json, official json,
   "officialObserved" boolean
 )

@@ -1,5 +1,5 @@
--- The regions: which report now and from where, how many samples they delivered, which are impaired, and how many must
--- agree. One row {generated_at, body}.
+-- The regions: which report now and from where, how many samples they delivered, which are impaired, which components
+-- none has seen good yet, and how many must agree. One row {generated_at, body}.
 --
 -- $1 minimum number of regions that must agree if as many are published (rule quorum_min_regions).
 select
@@ -87,6 +87,8 @@ select
             where p.region_id = g.region_id
           ),
           'sameMachineAs', v.same_machine_as,
+          'neverSeenGood', n.listed,
+          'neverSeenGoodTotal', n.total,
           'impaired', case when g.impaired_since is not null then json_build_object(
             'since', api.iso(g.impaired_since),
             'recognisedAt', api.iso(g.impairment_recognised_at),
@@ -126,5 +128,31 @@ select
     )
     from api.region g
     join api.vantage v using (region_id)
+    cross join lateral (
+      select
+        count(*) as total,
+        coalesce(
+          json_agg(
+            json_build_object(
+              'venue', c.venue,
+              'component', c.component,
+              'fault', c.newest_fault,
+              'since', api.iso(c.since),
+              'advice', api.advice_on(c.newest_fault)
+            )
+            order by c.place
+          ) filter (where c.place <= 200),
+          '[]'
+        ) as listed
+      from (
+        select
+          p.venue, p.component, s.newest_fault, k.unjudged_since as since,
+          row_number() over (order by p.venue_position, p.position) as place
+        from api.component p
+        join api.component_state k using (component_id)
+        join api.region_state s using (component_id)
+        where k.unjudged = 'never' and s.region_id = g.region_id and s.newest_fault is not null
+      ) c
+    ) n
   )::text as body
 from api.clock k

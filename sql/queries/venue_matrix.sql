@@ -2,8 +2,9 @@
 -- page.
 --
 -- $1 venue. One row {generated_at, body}, or none if the venue is not published. body: {generatedAt, state, since,
--- regions: [{id, name}], components: [{component, kind, label, state, since, quorum, cells}]}; in cells one {region,
--- state, notCounted, samples, bad, slow, newestAt, newestFault} for each region. notCounted as in api.region_vote.
+-- regions: [{id, name}], components: [{component, kind, label, state, since, fault, unknownBecause, quorum, cells}]};
+-- in cells one {region, state, notCounted, samples, bad, slow, newestAt, newestFault} for each region. notCounted as in
+-- api.region_vote.
 with rows as (
   select
     c.position,
@@ -13,6 +14,8 @@ with rows as (
       'label', c.label,
       'state', s.state,
       'since', api.iso(s.since),
+      'fault', case when s.state in ('degraded', 'outage') then api.present_fault(c.component_id) end,
+      'unknownBecause', case when s.unjudged is not null then api.unknown_because(c.component_id, s.unjudged) end,
       'quorum', q.quorum,
       'cells', json_agg(
         json_build_object(
@@ -35,7 +38,7 @@ with rows as (
   left join component_state q on q.component_id = c.component_id
   left join region_state n on n.component_id = c.component_id and n.region_id = r.region_id
   where v.venue = $1
-  group by c.component_id, c.position, c.component, c.kind, c.label, s.state, s.since, q.quorum
+  group by c.component_id, c.position, c.component, c.kind, c.label, s.state, s.since, s.unjudged, q.quorum
 )
 select
   k.generated_at,

@@ -1,8 +1,8 @@
 -- Is this venue down, in the fewest bytes: the state of a venue and of its components, for programs that poll it.
 --
 -- $1 venue. One row {generated_at, body}, or none if the venue is not published. body: {generatedAt, stale, ageSeconds,
--- id, name, category, state, since, activeIncidents, components: [{component, state, since, agreeing, reporting,
--- incident}]}. `incident` is the slug of the open one: a component has at most one.
+-- id, name, category, state, since, activeIncidents, components: [{component, state, since, fault, unknownBecause,
+-- agreeing, reporting, incident}]}. `incident` is the slug of the open one: a component has at most one.
 --
 -- row_to_json, because it writes no spaces around names: a tenth of the bytes of so small a body.
 with voted as (
@@ -35,6 +35,8 @@ listed as (
       c.component,
       s.state,
       api.iso(s.since) as since,
+      case when s.state in ('degraded', 'outage') then api.present_fault(c.component_id) end as fault,
+      case when s.unjudged is not null then api.unknown_because(c.component_id, s.unjudged) end as "unknownBecause",
       coalesce(n.agreeing, 0) as agreeing,
       coalesce(n.reporting, 0) as reporting,
       i.slug as incident

@@ -30,7 +30,8 @@ select
     else least(k.silent_at, case when s.state = 'unknown' then s.since end)
   end as since,
   -- why it is unknown although it is measured: never, ended or blocked (table unjudged); else null
-  case when k.engine_fresh then u.reason end as unjudged
+  case when k.engine_fresh then u.reason end as unjudged,
+  case when k.engine_fresh then u.started_at end as unjudged_since
 from api.component c
 cross join api.clock k
 left join component_state s using (component_id)
@@ -65,6 +66,7 @@ select
   v.chain,
   v.official_kind,
   v.official_page,
+  v.entry,
   v.position,
   case when k.engine_fresh then coalesce(s.state, 'unknown') else 'unknown' end as state,
   case

@@ -38,6 +38,7 @@ select
     'lastBadAt', api.iso(i.last_bad_at),
     'closedAt', api.iso(i.closed_at),
     'flapping', i.flapping,
+    'fault', api.main_fault(i.evidence),
     'endedAt', case when i.closed_at is not null then api.iso(i.last_bad_at) end,
     'durationSeconds',
     case when i.closed_at is not null then round(extract(epoch from i.last_bad_at - i.started_at)) end,

@@ -134,7 +134,14 @@ begin
     select
       c.venue_id,
       json_agg(
-        json_build_object('component', c.component, 'state', s.state, 'since', api.iso(s.since)) order by c.position
+        json_build_object(
+          'component', c.component,
+          'state', s.state,
+          'since', api.iso(s.since),
+          'fault', case when s.state in ('degraded', 'outage') then api.present_fault(c.component_id) end,
+          'unknownBecause', case when s.unjudged is not null then api.unknown_because(c.component_id, s.unjudged) end
+        )
+        order by c.position
       ) as components
     from api.component c
     join api.component_state s using (component_id)

@@ -41,6 +41,7 @@ select
     'updatedAt', api.iso(greatest(i.opened_at, i.escalated_at, i.closed_at, i.retracted_at)),
     'claimed', case when i.retracted_at is null then json_build_object(
       'peakSeverity', i.peak_severity,
+      'fault', api.main_fault(i.evidence),
       'startedAt', api.iso(i.started_at),
       'escalatedAt', api.iso(i.escalated_at),
       'closedAt', api.iso(i.closed_at),

@@ -78,6 +78,8 @@ begin
           'cadenceMs', c.cadence_ms,
           'state', c.state,
           'since', api.iso(c.since),
+          'fault', case when c.state in ('degraded', 'outage') then api.present_fault(c.component_id) end,
+          'unknownBecause', case when c.unjudged is not null then api.unknown_because(c.component_id, c.unjudged) end,
           'regionState', c.region_state,
           'samples', coalesce(m.samples, 0),
           'goodPct', trunc(100.0 * m.good / nullif(m.samples, 0), 3),

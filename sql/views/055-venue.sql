@@ -12,6 +12,7 @@ returns table (
   "position"     integer,
   state          state,
   since          timestamptz,
+  unjudged       text,
   region_state   state,
   newest_at      timestamptz,
   newest_fault   fault
@@ -20,7 +21,7 @@ language sql stable
 as $$
   select
     c.component_id, c.kind, c.component, c.name, c.label, c.target, c.cadence_ms, c.stall_after_ms, c.position,
-    s.state, s.since, coalesce(g.state, 'unknown'), g.newest_at, g.newest_fault
+    s.state, s.since, s.unjudged, coalesce(g.state, 'unknown'), g.newest_at, g.newest_fault
   from api.component c
   join api.component_state s using (component_id)
   left join api.region_state g on g.component_id = c.component_id and g.region_id = of_region
@@ -70,6 +71,8 @@ begin
           'cadenceMs', c.cadence_ms,
           'state', c.state,
           'since', api.iso(c.since),
+          'fault', case when c.state in ('degraded', 'outage') then api.present_fault(c.component_id) end,
+          'unknownBecause', case when c.unjudged is not null then api.unknown_because(c.component_id, c.unjudged) end,
           'regionState', c.region_state,
           'samples', coalesce(m.samples, 0),
           'goodPct', trunc(100.0 * m.good / nullif(m.samples, 0), 3),
@@ -145,6 +148,39 @@ begin
 end;
 $$;
 
+-- What the registry says of a venue's entry (column venue.entry): every field is there, null where the entry lacks it.
+create function api.entry_body(entry jsonb) returns json
+language sql immutable parallel safe
+return json_build_object(
+  'sources', entry -> 'sources',
+  'checkedAt', entry -> 'checkedAt',
+  'until', case when entry ? 'until' then json_build_object(
+    'date', entry -> 'until' -> 'date',
+    'what', entry -> 'until' -> 'what',
+    'source', entry -> 'until' -> 'source',
+    'components', entry -> 'until' -> 'components'
+  ) end,
+  'limits', (
+    select json_agg(
+      json_build_object(
+        'origin', l.one -> 'origin',
+        'requests', l.one -> 'requests',
+        'periodMs', l.one -> 'periodMs',
+        'per', l.one -> 'per',
+        'endpoints', l.one -> 'endpoints',
+        'source', l.one -> 'source'
+      )
+      order by l.place
+    )
+    from jsonb_array_elements(entry -> 'limits') with ordinality as l (one, place)
+  ),
+  'blockedIn', case when entry ? 'blockedIn' then json_build_object(
+    'countries', entry -> 'blockedIn' -> 'countries',
+    'source', entry -> 'blockedIn' -> 'source'
+  ) end,
+  'edgeCacheMs', entry -> 'edgeCacheMs'
+);
+
 -- One venue in detail: one row, or none if the venue is not published. `only_range` is 24h (buckets of a minute) or 7d
 -- (of an hour); `only_region` applies to the latency chart, the endpoints and the streams.
 --
@@ -198,6 +234,7 @@ begin
         'exchange', json_build_object(
           'id', v.venue, 'name', v.name, 'category', v.category, 'symbol', v.symbol, 'quote', v.quote
         ),
+        'entry', api.entry_body(v.entry),
         'state', v.state,
         'since', api.iso(v.since),
         'uptimePct90d', (r.uptime)."uptimePct",

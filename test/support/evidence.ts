@@ -27,7 +27,7 @@ export function controls(measured: MeasuredPart = part("rest:time")): Control[] 
 
 export function confirmed(more: Partial<Confirmed> = {}): Confirmed {
   const components = ["rest:time", "rest:ticker", "ws:conn"].map((component) => ({
-    ...({ component, state: "operational", agreeing: 3, reporting: 3 } as const),
+    ...({ component, state: "operational", agreeing: 3, reporting: 3, fault: null, unknownBecause: null } as const),
   }));
   return {
     ...({ kind: "confirmed", state: "operational", since: "2026-01-31T12:00:00.000Z", components } as const),
@@ -46,6 +46,7 @@ export function refused(code: string, more: Partial<RefusedCertificate> = {}): R
 export function evidence(more: Partial<Evidence> = {}): Evidence {
   return {
     ...{ venue: "acme", quorum: confirmed(), controls: controls(), oddAddresses: [], refusedCertificate: null },
+    refusedToService: [],
     here: ["rest:time", "rest:ticker", "ws:conn"].map((component) => part(component)),
     ...{ clock: { errorMs: 12, withinMs: 300 }, at: new Date("2026-02-01") },
     ...more,

@@ -35,7 +35,8 @@ export function trackCoverage(document: OpenAPIObject): Coverage {
     shown.add(at);
     if (schema.enum) shown.add(`${at}=${String(value)}`);
     for (const [i, form] of (schema.anyOf ?? []).entries()) if (fits(form, value)) note(form, `${at}|${i}`, value);
-    if (Array.isArray(value)) for (const item of value) note(schema.items!, `${at}[]`, item);
+    // the items of a list that may be null are noted with its form above
+    if (Array.isArray(value)) for (const item of schema.items ? value : []) note(schema.items!, `${at}[]`, item);
     else if (typeof value === "object" && value !== null)
       for (const [name, one] of Object.entries(value)) {
         const property = schema.properties?.[name];

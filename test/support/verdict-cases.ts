@@ -12,14 +12,15 @@ interface Claim {
   /** Default: the venue's. */
   componentState?: QuorumComponent["state"];
   agreeing?: number;
+  fault?: string;
+  because?: "never" | "ended" | "blocked";
 }
 
-export function ofQuorum(component: string, { state, componentState, agreeing = 3 }: Claim = {}) {
+export function ofQuorum(component: string, { state, componentState, agreeing = 3, fault, because }: Claim = {}) {
   const venueState = state ?? "operational";
-  return confirmed({
-    state: venueState,
-    components: [{ component, state: componentState ?? venueState, agreeing, reporting: 3 }],
-  });
+  const unknownBecause = because ? { reason: because, detail: `${because} from here` } : null;
+  const seen = { component, state: componentState ?? venueState, agreeing, reporting: 3 };
+  return confirmed({ state: venueState, components: [{ ...seen, fault: fault ?? null, unknownBecause }] });
 }
 
 /** Of a proxy that answers for every name. */
@@ -64,10 +65,66 @@ export const verdictCases: readonly VerdictCase[] = [
   {
     what: "a bad component of a venue that is not called degraded yet",
     spoiled: {
-      quorum: confirmed({ components: [{ component: "ws:conn", state: "outage", agreeing: 2, reporting: 3 }] }),
+      quorum: ofQuorum("ws:conn", { componentState: "outage", agreeing: 2 }),
       here: [part("rest:time"), bad("ws:conn", "handshake", 403)],
     },
     gives: ["venue", 1],
+  },
+  {
+    what: "a venue that limits the regions' requests",
+    spoiled: { quorum: ofQuorum("rest:time", { state: "degraded", agreeing: 2, fault: "limited" }) },
+    gives: ["limits-everybody", 1],
+    summary: /^the venue limits requests, those of the service included, and is not down: rest:time, as 2 of 3/,
+  },
+  {
+    what: "a venue that limits the regions' requests, and fails in another way",
+    spoiled: {
+      quorum: confirmed({
+        state: "degraded",
+        components: (["limited", "http"] as const).map((fault, at) => ({
+          ...{ component: ["rest:time", "rest:ticker"][at]!, state: "degraded", agreeing: 2, reporting: 3 },
+          ...{ fault, unknownBecause: null },
+        })),
+      }),
+    },
+    gives: ["venue", 1],
+  },
+  {
+    what: "a venue that says that it does not trade, before the regions have confirmed it",
+    spoiled: { here: [part("rest:ticker"), bad("rest:time", "halted", 200)] },
+    gives: ["halted", 1],
+    summary: /itself says that it does not trade \(rest:time\)$/,
+  },
+  {
+    what: "such a venue, while the service is away",
+    spoiled: { quorum: silent, here: [bad("rest:time", "halted", 200)] },
+    gives: ["halted", 1],
+  },
+  {
+    what: "such a venue, of which a quorum sees the outage",
+    spoiled: { quorum: outage, here: [bad("rest:time", "halted", 200)] },
+    gives: ["venue", 2],
+  },
+  {
+    what: "a limit in the words of an answer",
+    spoiled: { here: [bad("rest:time", "limited", 200)] },
+    gives: ["rate-limit", 21],
+    summary: /\(status 200, in the words of its answer\)/,
+  },
+  {
+    what: "451 here, and for the service, too",
+    spoiled: { quorum: silent, refusedToService: ["rest:time"], here: [bad("rest:time", "blocked", 451)] },
+    gives: ["refused-twice", 3],
+    summary: /451.*and the place of the service, too/,
+  },
+  {
+    what: "a fault of what the service has never seen good",
+    spoiled: {
+      here: [bad("rest:time", "connect")],
+      quorum: ofQuorum("rest:time", { componentState: "unknown", because: "never" }),
+    },
+    gives: ["bad-here", 3],
+    summary: /because the service has never seen rest:time good from its place$/,
   },
   {
     what: "403 here",

@@ -240,6 +240,16 @@ export interface components {
      * @enum {string}
      */
     State: "operational" | "degraded" | "outage" | "unknown";
+    /** @description Why a component is unknown although it is measured. */
+    UnknownBecause: {
+      /**
+       * @description never: no region has seen it good by its present entry in the registry. ended: its entry has ended. blocked: the venue refuses the only place that we measure it from.
+       * @enum {string}
+       */
+      reason: "never" | "ended" | "blocked";
+      /** @description The same in words, with what to do. */
+      detail: string;
+    };
     /**
      * @description How bad an incident is.
      * @enum {string}
@@ -382,262 +392,8 @@ export interface components {
         detection: components["schemas"]["Detection"];
       }[];
     };
-    /** @description The place from which a region measures. */
-    Vantage: {
-      /** @description A short name given by the operator; like the next two, null if not set. */
-      name: string | null;
-      /** @description Its location. */
-      place: string | null;
-      /** @description The operator of its network. */
-      network: string | null;
-      /** @description Fingerprint of the machine; probes with the same fingerprint share it. Null if unknown. */
-      machine: string | null;
-    };
-    /** @description One region. */
-    RegionSummary: {
-      /** @description Region id. */
-      id: string;
-      /** @description Name. */
-      name: string;
-      /** @description Whether it shipped a sample within the last minute. */
-      reporting: boolean;
-      /** @description Slot of its newest sample. */
-      newestAt: string | null;
-      /** @description Samples shipped in the last hour. */
-      samplesLastHour: number;
-      /** @description Share of them that were good. */
-      goodPctLastHour: number | null;
-      /** @description Build of the probe. */
-      probeVersion: string | null;
-      /** @description When its probe started; with several probes, the earliest start. */
-      probeStartedAt: string | null;
-      /** @description Slots unmeasured since then, for reasons of our own. A slot that a venue prevented is a bad sample instead. */
-      unmeasuredSlots: number | null;
-      /** @description The region's live probes, or the one that was live last; they divide its venues among themselves. */
-      probes: {
-        /** @description Identifies a probe; kept across restarts in the same data directory. */
-        id: string;
-        /** @description Its build. */
-        version: string;
-        /**
-         * Format: date-time
-         * @description When it started.
-         */
-        startedAt: string;
-        /**
-         * Format: date-time
-         * @description Its newest heartbeat.
-         */
-        seenAt: string;
-        /** @description Venues that it measures. */
-        venues: number;
-        /** @description Slots unmeasured since it started. */
-        unmeasuredSlots: number;
-        /** @description The same by reason; reasons that did not occur are omitted. */
-        unmeasuredByReason: {
-          [key: string]: number;
-        };
-        /** @description Its clock minus that of most venues, by the Date headers of their responses; null while fewer than three agree. Ages of events are corrected by it. */
-        clockErrorMs: number | null;
-        /** @description Maximum error of clockErrorMs. */
-        clockErrorWithinMs: number | null;
-        vantage: components["schemas"]["Vantage"];
-      }[];
-      /** @description Current probe trouble: what keeps its probes from measuring, or from measuring correctly. It never counts against a venue. */
-      troubles: {
-        /** @description Identifies a probe; kept across restarts in the same data directory. */
-        probe: string;
-        /**
-         * @description No route, no name resolution, no free socket, a clock that is wrong by more than half a second, a process or machine that stalls, or a spool that cannot be written.
-         * @enum {string}
-         */
-        kind: "network" | "resolver" | "sockets" | "clock" | "starved" | "spool";
-        /**
-         * Format: date-time
-         * @description When it began.
-         */
-        since: string;
-        /** @description The same as text. */
-        detail: string;
-      }[];
-      /** @description Where its probes measure from; null where they disagree. The machine is the one that all live probes run on, as of generatedAt. */
-      vantage: components["schemas"]["Vantage"];
-      /** @description Other regions whose probes all run on the same machine: together they are one vantage, and a fault of its network affects all of them. */
-      sameMachineAs: string[];
-      /** @description The region's current impairment: it keeps measuring, but has no vote. Null if there is none, and while the engine is silent. */
-      impaired: {
-        /**
-         * Format: date-time
-         * @description When its first sign appeared.
-         */
-        since: string;
-        /**
-         * Format: date-time
-         * @description The tick that recognised it.
-         */
-        recognisedAt: string;
-        /** @description The venues that turned bad in this region only. */
-        venues: string[];
-        /** @description Number of venues that the region measured then. */
-        measured: number;
-        /** @description The same as text. */
-        reason: string;
-      } | null;
-      /** @description Its impairments of the last seven days, including a current one; newest first. */
-      impairments: {
-        /**
-         * Format: date-time
-         * @description When its first sign appeared.
-         */
-        startedAt: string;
-        /**
-         * Format: date-time
-         * @description The tick that recognised it.
-         */
-        recognisedAt: string;
-        /** @description The tick that ended it; null while it lasts. */
-        endedAt: string | null;
-        /** @description The venues that turned bad in this region only. */
-        venues: string[];
-        /** @description Number of venues that the region measured then. */
-        measured: number;
-      }[];
-    };
-    /** @description The fleet of probes. */
-    RegionsResponse: {
-      /**
-       * Format: date-time
-       * @description The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the published past. Nothing in it is newer. Bodies with the same instant are consistent.
-       */
-      generatedAt: string;
-      /** @description Whether the engine has decided nothing for half a minute: then this may no longer be true. Never set in a closed incident, which no longer changes. */
-      stale: boolean;
-      /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
-      ageSeconds: number | null;
-      /** @description Every region of the registry; a silent one is listed, never omitted. */
-      regions: components["schemas"]["RegionSummary"][];
-      /** @description The number of regions that must agree: a simple majority of those that report now and are not impaired. */
-      quorum: number;
-      /** @description Number of distinct vantages of the regions that report now: regions on one machine are one vantage. */
-      vantages: number;
-    };
-    /** @description One rule. */
-    PublishedRule: {
-      /** @description Name; the rulebook explains it. */
-      name: string;
-      /** @description Value. */
-      value: number;
-      /**
-       * @description Its unit. share is a fraction of 1; times is a multiple of the usual value; cadences are those of the judged component.
-       * @enum {string}
-       */
-      unit:
-        | "ms"
-        | "hours"
-        | "days"
-        | "samples"
-        | "cadences"
-        | "windows"
-        | "regions"
-        | "incidents"
-        | "venues"
-        | "share"
-        | "times";
-      /** @description The reason for the value. */
-      reason: string;
-      /**
-       * @description Where it applies: the engine's decisions, a probe's judgement of a slot, or published figures. Only the engine's can be changed in a replay.
-       * @enum {string}
-       */
-      appliedBy: "engine" | "probe" | "figures";
-    };
-    /** @description Stall threshold of one stream. */
-    StallThreshold: {
-      /** @description Registry id of the venue. */
-      venue: string;
-      /** @description ws:<name>. */
-      component: string;
-      /** @description Silence beyond this is a stall. */
-      afterMs: number;
-      /** @description Usual data frames a minute. */
-      typicalPerMinute: number;
-      /**
-       * @description The source of typicalPerMinute.
-       * @enum {string}
-       */
-      rateBasis: "documented" | "probed" | "estimate";
-      /**
-       * @description The basis of the threshold: measured silences, or the stream's usual rate, which the venue documents (documented), which was counted by hand (probed), or which is only estimated (estimate).
-       * @enum {string}
-       */
-      basis: "measured" | "documented" | "probed" | "estimate";
-      /** @description The REST endpoint that shows whether a silent stream should have sent something; null if there is none. */
-      counterpart: string | null;
-      /** @description The measured quiet periods that it is based on; null while it is computed from the usual rate. */
-      distribution: {
-        /** @description Periods measured. */
-        periods: number;
-        /**
-         * Format: date
-         * @description First day.
-         */
-        from: string;
-        /**
-         * Format: date
-         * @description Last day.
-         */
-        to: string;
-        /** @description Median. */
-        p50Ms: number;
-        /** @description 99th percentile. */
-        p99Ms: number;
-        /** @description 99.9th percentile. */
-        p999Ms: number;
-      } | null;
-    };
-    /** @description The rules of this build. */
-    ThresholdsResponse: {
-      /**
-       * Format: date-time
-       * @description The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the published past. Nothing in it is newer. Bodies with the same instant are consistent.
-       */
-      generatedAt: string;
-      /** @description Build of the engine. */
-      version: string;
-      /** @description Every constant of the engine, then those of probes and of published figures. */
-      rules: components["schemas"]["PublishedRule"][];
-      /** @description One per stream. */
-      stalls: components["schemas"]["StallThreshold"][];
-    };
-    /** @description An error in the format of RFC 9457. */
-    Problem: {
-      /** @description about:blank: no more specific than the status. */
-      type: string;
-      /** @description The status in words. */
-      title: string;
-      /** @description The HTTP status. */
-      status: number;
-      /** @description What was wrong, and what to do. */
-      detail: string;
-      /** @description With 400: every invalid parameter. Omitted if the path or query itself is invalid. */
-      errors?: {
-        /** @description Its name. */
-        parameter: string;
-        /** @description What was expected, and what came. */
-        message: string;
-      }[];
-      /** @description With 404 of a retracted incident: its slug. retractedAt and reason come with it. */
-      slug?: string;
-      /**
-       * Format: date-time
-       * @description When it was retracted.
-       */
-      retractedAt?: string;
-      /** @description Why, in the words of the engine or the operator; null if the operator gave the reason before reasons were public. */
-      reason?: string | null;
-    };
     /**
-     * @description Why a sample is bad. blocked: 403, 451 and similar; limited: 429 or 418; stall: a silent stream on a live socket; stale: data whose own time stands still or is far behind.
+     * @description Why a sample is bad. blocked: 403, 451 and similar, the venue refuses our region; limited: 429, 418, 402, or an answer in these words, the venue limits our requests, which is no outage; halted: the venue itself says that it does not trade; stall: a silent stream on a live socket; stale: data whose own time stands still or is far behind.
      * @enum {string}
      */
     Fault:
@@ -648,6 +404,7 @@ export interface components {
       | "http"
       | "blocked"
       | "limited"
+      | "halted"
       | "body"
       | "handshake"
       | "closed"
@@ -702,6 +459,8 @@ export interface components {
       endedAt: string | null;
       /** @description Whether it was at least the third incident of its component within an hour. It then closes only after a longer hold, so a relapse extends it. */
       flapping: boolean;
+      /** @description The fault of more than half of the failed and slow samples in the votes that opened it, or that made it an outage. With `limited` the venue limits our requests, and is not down. Null if no fault has so many, as of one that was only slow, or if no votes are on record. */
+      fault: components["schemas"]["Fault"] | null;
       /** @description From startedAt to endedAt, without the recovery hold. Null while open. */
       durationSeconds: number | null;
       /** @description Number of regions that had to agree at the opening. */
@@ -1230,6 +989,280 @@ export interface components {
         venues: string[];
       }[];
     };
+    /** @description The place from which a region measures. */
+    Vantage: {
+      /** @description A short name given by the operator; like the next two, null if not set. */
+      name: string | null;
+      /** @description Its location. */
+      place: string | null;
+      /** @description The operator of its network. */
+      network: string | null;
+      /** @description Fingerprint of the machine; probes with the same fingerprint share it. Null if unknown. */
+      machine: string | null;
+    };
+    /** @description One component. */
+    NeverSeenGood: {
+      /** @description Registry id of the venue. */
+      venue: string;
+      /** @description rest:<name> or ws:<name>; ws:conn is the socket shared by the streams. */
+      component: string;
+      /** @description The newest fault that this region saw. */
+      fault: components["schemas"]["Fault"];
+      /**
+       * Format: date-time
+       * @description Since when it is unknown for this reason.
+       */
+      since: string;
+      /** @description What to do. */
+      advice: string;
+    };
+    /** @description One region. */
+    RegionSummary: {
+      /** @description Region id. */
+      id: string;
+      /** @description Name. */
+      name: string;
+      /** @description Whether it shipped a sample within the last minute. */
+      reporting: boolean;
+      /** @description Slot of its newest sample. */
+      newestAt: string | null;
+      /** @description Samples shipped in the last hour. */
+      samplesLastHour: number;
+      /** @description Share of them that were good. */
+      goodPctLastHour: number | null;
+      /** @description Build of the probe. */
+      probeVersion: string | null;
+      /** @description When its probe started; with several probes, the earliest start. */
+      probeStartedAt: string | null;
+      /** @description Slots unmeasured since then, for reasons of our own. A slot that a venue prevented is a bad sample instead. */
+      unmeasuredSlots: number | null;
+      /** @description The region's live probes, or the one that was live last; they divide its venues among themselves. */
+      probes: {
+        /** @description Identifies a probe; kept across restarts in the same data directory. */
+        id: string;
+        /** @description Its build. */
+        version: string;
+        /**
+         * Format: date-time
+         * @description When it started.
+         */
+        startedAt: string;
+        /**
+         * Format: date-time
+         * @description Its newest heartbeat.
+         */
+        seenAt: string;
+        /** @description Venues that it measures. */
+        venues: number;
+        /** @description Slots unmeasured since it started. */
+        unmeasuredSlots: number;
+        /** @description The same by reason; reasons that did not occur are omitted. */
+        unmeasuredByReason: {
+          [key: string]: number;
+        };
+        /** @description Its clock minus that of most venues, by the Date headers of their responses; null while fewer than three agree. Ages of events are corrected by it. */
+        clockErrorMs: number | null;
+        /** @description Maximum error of clockErrorMs. */
+        clockErrorWithinMs: number | null;
+        vantage: components["schemas"]["Vantage"];
+      }[];
+      /** @description Current probe trouble: what keeps its probes from measuring, or from measuring correctly. It never counts against a venue. */
+      troubles: {
+        /** @description Identifies a probe; kept across restarts in the same data directory. */
+        probe: string;
+        /**
+         * @description No route, no name resolution, no free socket, a clock that is wrong by more than half a second, a process or machine that stalls, or a spool that cannot be written.
+         * @enum {string}
+         */
+        kind: "network" | "resolver" | "sockets" | "clock" | "starved" | "spool";
+        /**
+         * Format: date-time
+         * @description When it began.
+         */
+        since: string;
+        /** @description The same as text. */
+        detail: string;
+      }[];
+      /** @description Where its probes measure from; null where they disagree. The machine is the one that all live probes run on, as of generatedAt. */
+      vantage: components["schemas"]["Vantage"];
+      /** @description Other regions whose probes all run on the same machine: together they are one vantage, and a fault of its network affects all of them. */
+      sameMachineAs: string[];
+      /** @description Components that no region has seen good by their present entry in the registry, and that this region sees fail: the entry, this network or this place may be the cause. They are unknown, open no incident and send no alert. The first 200, in the registry's order; none while the engine is silent. */
+      neverSeenGood: components["schemas"]["NeverSeenGood"][];
+      /** @description Number of such components, of which at most 200 are listed. */
+      neverSeenGoodTotal: number;
+      /** @description The region's current impairment: it keeps measuring, but has no vote. Null if there is none, and while the engine is silent. */
+      impaired: {
+        /**
+         * Format: date-time
+         * @description When its first sign appeared.
+         */
+        since: string;
+        /**
+         * Format: date-time
+         * @description The tick that recognised it.
+         */
+        recognisedAt: string;
+        /** @description The venues that turned bad in this region only. */
+        venues: string[];
+        /** @description Number of venues that the region measured then. */
+        measured: number;
+        /** @description The same as text. */
+        reason: string;
+      } | null;
+      /** @description Its impairments of the last seven days, including a current one; newest first. */
+      impairments: {
+        /**
+         * Format: date-time
+         * @description When its first sign appeared.
+         */
+        startedAt: string;
+        /**
+         * Format: date-time
+         * @description The tick that recognised it.
+         */
+        recognisedAt: string;
+        /** @description The tick that ended it; null while it lasts. */
+        endedAt: string | null;
+        /** @description The venues that turned bad in this region only. */
+        venues: string[];
+        /** @description Number of venues that the region measured then. */
+        measured: number;
+      }[];
+    };
+    /** @description The fleet of probes. */
+    RegionsResponse: {
+      /**
+       * Format: date-time
+       * @description The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the published past. Nothing in it is newer. Bodies with the same instant are consistent.
+       */
+      generatedAt: string;
+      /** @description Whether the engine has decided nothing for half a minute: then this may no longer be true. Never set in a closed incident, which no longer changes. */
+      stale: boolean;
+      /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
+      ageSeconds: number | null;
+      /** @description Every region of the registry; a silent one is listed, never omitted. */
+      regions: components["schemas"]["RegionSummary"][];
+      /** @description The number of regions that must agree: a simple majority of those that report now and are not impaired. */
+      quorum: number;
+      /** @description Number of distinct vantages of the regions that report now: regions on one machine are one vantage. */
+      vantages: number;
+    };
+    /** @description One rule. */
+    PublishedRule: {
+      /** @description Name; the rulebook explains it. */
+      name: string;
+      /** @description Value. */
+      value: number;
+      /**
+       * @description Its unit. share is a fraction of 1; times is a multiple of the usual value; cadences are those of the judged component.
+       * @enum {string}
+       */
+      unit:
+        | "ms"
+        | "hours"
+        | "days"
+        | "samples"
+        | "cadences"
+        | "windows"
+        | "regions"
+        | "incidents"
+        | "venues"
+        | "share"
+        | "times";
+      /** @description The reason for the value. */
+      reason: string;
+      /**
+       * @description Where it applies: the engine's decisions, a probe's judgement of a slot, or published figures. Only the engine's can be changed in a replay.
+       * @enum {string}
+       */
+      appliedBy: "engine" | "probe" | "figures";
+    };
+    /** @description Stall threshold of one stream. */
+    StallThreshold: {
+      /** @description Registry id of the venue. */
+      venue: string;
+      /** @description ws:<name>. */
+      component: string;
+      /** @description Silence beyond this is a stall. */
+      afterMs: number;
+      /** @description Usual data frames a minute. */
+      typicalPerMinute: number;
+      /**
+       * @description The source of typicalPerMinute.
+       * @enum {string}
+       */
+      rateBasis: "documented" | "probed" | "estimate";
+      /**
+       * @description The basis of the threshold: measured silences, or the stream's usual rate, which the venue documents (documented), which was counted by hand (probed), or which is only estimated (estimate).
+       * @enum {string}
+       */
+      basis: "measured" | "documented" | "probed" | "estimate";
+      /** @description The REST endpoint that shows whether a silent stream should have sent something; null if there is none. */
+      counterpart: string | null;
+      /** @description The measured quiet periods that it is based on; null while it is computed from the usual rate. */
+      distribution: {
+        /** @description Periods measured. */
+        periods: number;
+        /**
+         * Format: date
+         * @description First day.
+         */
+        from: string;
+        /**
+         * Format: date
+         * @description Last day.
+         */
+        to: string;
+        /** @description Median. */
+        p50Ms: number;
+        /** @description 99th percentile. */
+        p99Ms: number;
+        /** @description 99.9th percentile. */
+        p999Ms: number;
+      } | null;
+    };
+    /** @description The rules of this build. */
+    ThresholdsResponse: {
+      /**
+       * Format: date-time
+       * @description The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the published past. Nothing in it is newer. Bodies with the same instant are consistent.
+       */
+      generatedAt: string;
+      /** @description Build of the engine. */
+      version: string;
+      /** @description Every constant of the engine, then those of probes and of published figures. */
+      rules: components["schemas"]["PublishedRule"][];
+      /** @description One per stream. */
+      stalls: components["schemas"]["StallThreshold"][];
+    };
+    /** @description An error in the format of RFC 9457. */
+    Problem: {
+      /** @description about:blank: no more specific than the status. */
+      type: string;
+      /** @description The status in words. */
+      title: string;
+      /** @description The HTTP status. */
+      status: number;
+      /** @description What was wrong, and what to do. */
+      detail: string;
+      /** @description With 400: every invalid parameter. Omitted if the path or query itself is invalid. */
+      errors?: {
+        /** @description Its name. */
+        parameter: string;
+        /** @description What was expected, and what came. */
+        message: string;
+      }[];
+      /** @description With 404 of a retracted incident: its slug. retractedAt and reason come with it. */
+      slug?: string;
+      /**
+       * Format: date-time
+       * @description When it was retracted.
+       */
+      retractedAt?: string;
+      /** @description Why, in the words of the engine or the operator; null if the operator gave the reason before reasons were public. */
+      reason?: string | null;
+    };
     /** @description One UTC day. Minutes are judged by a majority of the regions that measured them and were not impaired. */
     UptimeDay: {
       /**
@@ -1265,6 +1298,10 @@ export interface components {
        * @description The tick that confirmed this state. While the engine is silent or catching up: since when the state has read unknown.
        */
       since: string;
+      /** @description What it mostly is while it is degraded or in outage: what most regions that see it so saw last, or else the fault of its open incident. With `limited` the venue limits our requests, and is not down. Null if it is neither, and if there is no such fault. */
+      fault: components["schemas"]["Fault"] | null;
+      /** @description Why it is unknown although it is measured. Null if it is not unknown, or for want of measurements or of a decision. */
+      unknownBecause: components["schemas"]["UnknownBecause"] | null;
     };
     /** @description One category of the whole board. */
     CategoryCounts: {
@@ -1391,6 +1428,56 @@ export interface components {
       /** @description Open incidents, and those closed within the last day; newest first. */
       incidents: components["schemas"]["Incident"][];
     };
+    /** @description What the registry says of its own entry for the venue; null where it says nothing. */
+    VenueEntry: {
+      /** @description Addresses of the venue's documentation and changelog. */
+      sources: string[] | null;
+      /** @description The day on which the entry was last compared with its sources. */
+      checkedAt: string | null;
+      /** @description What ends, and when. Its components are unknown from then on, and never down. */
+      until: {
+        /**
+         * Format: date
+         * @description The first day without it, in UTC.
+         */
+        date: string;
+        /** @description What ends. */
+        what: string;
+        /** @description Where the venue says so. */
+        source: string;
+        /** @description The components that end; null: all. */
+        components: string[] | null;
+      } | null;
+      /** @description How many requests the venue accepts. All requests of the probes on one address stay below half of each limit by address; the cadences of endpoints and streams are the resolved ones. */
+      limits:
+        | {
+            /** @description Of these addresses. */
+            origin: string;
+            /** @description Number of requests. */
+            requests: number;
+            /** @description In this time. */
+            periodMs: number;
+            /**
+             * @description What is counted: requests from one address, or those of one account, of which a probe has none.
+             * @enum {string}
+             */
+            per: "address" | "account";
+            /** @description Names of the endpoints that it is about; null: all of the origin. */
+            endpoints: string[] | null;
+            /** @description Where the venue says so. */
+            source: string;
+          }[]
+        | null;
+      /** @description Countries that the venue does not serve. */
+      blockedIn: {
+        /** @description ISO 3166-1 alpha-2 codes. */
+        countries: string[];
+        /** @description Where the venue says so. */
+        source: string;
+      } | null;
+      /** @description For so long an edge in front of the venue may repeat an answer: a shorter outage behind it is invisible. */
+      edgeCacheMs: number | null;
+    };
     /** @description One bucket of the chart, computed exactly from raw samples. */
     LatencyPoint: {
       /**
@@ -1424,6 +1511,10 @@ export interface components {
        * @description The tick that confirmed this state. While the engine is silent or catching up: since when the state has read unknown.
        */
       since: string;
+      /** @description What it mostly is while it is degraded or in outage: what most regions that see it so saw last, or else the fault of its open incident. With `limited` the venue limits our requests, and is not down. Null if it is neither, and if there is no such fault. */
+      fault: components["schemas"]["Fault"] | null;
+      /** @description Why it is unknown although it is measured. Null if it is not unknown, or for want of measurements or of a decision. */
+      unknownBecause: components["schemas"]["UnknownBecause"] | null;
       /** @description As seen by the selected region. */
       regionState: components["schemas"]["State"];
       /** @description Samples of the selected region in the range. */
@@ -1438,7 +1529,7 @@ export interface components {
       p95Ms: number | null;
       /** @description Slot of the newest sample. */
       newestAt: string | null;
-      /** @description Why a sample is bad. blocked: 403, 451 and similar; limited: 429 or 418; stall: a silent stream on a live socket; stale: data whose own time stands still or is far behind. */
+      /** @description Why a sample is bad. blocked: 403, 451 and similar, the venue refuses our region; limited: 429, 418, 402, or an answer in these words, the venue limits our requests, which is no outage; halted: the venue itself says that it does not trade; stall: a silent stream on a live socket; stale: data whose own time stands still or is far behind. */
       newestFault: components["schemas"]["Fault"] | null;
       /** @description Expiry of the newest certificate that the server presented within the last day; null if none was seen. */
       certificateExpiresAt: string | null;
@@ -1475,6 +1566,10 @@ export interface components {
        * @description The tick that confirmed this state. While the engine is silent or catching up: since when the state has read unknown.
        */
       since: string;
+      /** @description What it mostly is while it is degraded or in outage: what most regions that see it so saw last, or else the fault of its open incident. With `limited` the venue limits our requests, and is not down. Null if it is neither, and if there is no such fault. */
+      fault: components["schemas"]["Fault"] | null;
+      /** @description Why it is unknown although it is measured. Null if it is not unknown, or for want of measurements or of a decision. */
+      unknownBecause: components["schemas"]["UnknownBecause"] | null;
       /** @description As seen by the selected region. */
       regionState: components["schemas"]["State"];
       /** @description Samples of the selected region in the range. */
@@ -1493,7 +1588,7 @@ export interface components {
       stallAfterMs: number | null;
       /** @description Slot of the newest sample. */
       newestAt: string | null;
-      /** @description Why a sample is bad. blocked: 403, 451 and similar; limited: 429 or 418; stall: a silent stream on a live socket; stale: data whose own time stands still or is far behind. */
+      /** @description Why a sample is bad. blocked: 403, 451 and similar, the venue refuses our region; limited: 429, 418, 402, or an answer in these words, the venue limits our requests, which is no outage; halted: the venue itself says that it does not trade; stall: a silent stream on a live socket; stale: data whose own time stands still or is far behind. */
       newestFault: components["schemas"]["Fault"] | null;
     };
     /** @description The venue as one region sees it, over exactly the range that ends at generatedAt. */
@@ -1596,6 +1691,7 @@ export interface components {
         /** @description Currency in which the symbol is priced. */
         quote: string | null;
       };
+      entry: components["schemas"]["VenueEntry"];
       state: components["schemas"]["State"];
       /**
        * Format: date-time
@@ -1693,6 +1789,10 @@ export interface components {
        * @description The tick that confirmed this state. While the engine is silent or catching up: since when the state has read unknown.
        */
       since: string;
+      /** @description What it mostly is while it is degraded or in outage: what most regions that see it so saw last, or else the fault of its open incident. With `limited` the venue limits our requests, and is not down. Null if it is neither, and if there is no such fault. */
+      fault: components["schemas"]["Fault"] | null;
+      /** @description Why it is unknown although it is measured. Null if it is not unknown, or for want of measurements or of a decision. */
+      unknownBecause: components["schemas"]["UnknownBecause"] | null;
       /** @description Number of the reporting regions that see this state, or for `degraded` an outage. */
       agreeing: number;
       /** @description Number of regions whose votes count now. */

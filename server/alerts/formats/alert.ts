@@ -69,6 +69,7 @@ export interface AlertIncident {
   closedAt: string | null;
   endedAt: string | null;
   flapping: boolean;
+  fault: Fault | null;
   durationSeconds: number | null;
   quorum: number;
   reporting: number;

@@ -34,6 +34,7 @@ export function testAlert(at: Date): Alert {
       closedAt: null,
       endedAt: null,
       flapping: false,
+      fault: null,
       durationSeconds: null,
       quorum: 2,
       reporting: 3,

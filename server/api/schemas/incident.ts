@@ -1,4 +1,4 @@
-import { faults } from "../../../shared/measurement/sample.js";
+import { type Fault, faults } from "../../../shared/measurement/sample.js";
 import {
   counts,
   eitherOf,
@@ -14,6 +14,7 @@ import {
   probeVersion,
   quote,
   regionId,
+  type Schema,
   severity,
   shownAs,
   slug,
@@ -26,7 +27,6 @@ import {
 } from "./shapes.js";
 import { incidentDetection } from "./detection.js";
 import { official, officialIncident } from "./official.js";
-import { stallBasis } from "./service.js";
 
 /** The examples describe one incident, which is open at their `generatedAt`. */
 const startedAt = "2026-01-31T11:41:06.000Z";
@@ -41,14 +41,25 @@ export const fault = named(
   shownAs(
     oneOf(
       faults,
-      "Why a sample is bad. blocked: 403, 451 and similar; limited: 429 or 418; stall: a silent stream on a live socket; stale: data whose own time stands still or is far behind.",
+      "Why a sample is bad. blocked: 403, 451 and similar, the venue refuses our region; limited: 429, 418, 402, or an answer in these words, the venue limits our requests, which is no outage; halted: the venue itself says that it does not trade; stall: a silent stream on a live socket; stale: data whose own time stands still or is far behind.",
     ),
     "timeout",
   ),
 );
+/** Of a component that is degraded or down. */
+export const presentFault: Schema<Fault | null> = {
+  ...orNull(fault),
+  description:
+    "What it mostly is while it is degraded or in outage: what most regions that see it so saw last, or else the fault of its open incident. With `limited` the venue limits our requests, and is not down. Null if it is neither, and if there is no such fault.",
+};
 const badSamples = counts(faults, "Number of bad samples by fault.", {
   timeout: 7,
 });
+
+export const stallBasis = oneOf(
+  ["measured", "documented", "probed", "estimate"],
+  "The basis of the threshold: measured silences, or the stream's usual rate, which the venue documents (documented), which was counted by hand (probed), or which is only estimated (estimate).",
+);
 
 const incidentObject = object("An incident, the same object everywhere.", {
   id: integer("Number of the incident; breaks ties between cursors.", 4711, 1),
@@ -76,6 +87,11 @@ const incidentObject = object("An incident, the same object everywhere.", {
     "Whether it was at least the third incident of its component within an hour. It then closes only after a longer hold, so a relapse extends it.",
     false,
   ),
+  fault: {
+    ...orNull(fault),
+    description:
+      "The fault of more than half of the failed and slow samples in the votes that opened it, or that made it an outage. With `limited` the venue limits our requests, and is not down. Null if no fault has so many, as of one that was only slow, or if no votes are on record.",
+  },
   durationSeconds: shownAs(
     orNull(integer("From startedAt to endedAt, without the recovery hold. Null while open.", 1_134)),
     null,

@@ -20,11 +20,13 @@ import {
   probeVersion,
   regionId,
   regionName,
+  shownAs,
   type Schema,
   text,
   venueId,
   withOptional,
 } from "./shapes.js";
+import { component, fault, stallBasis } from "./incident.js";
 
 const probeId = text(
   "Identifies a probe; kept across restarts in the same data directory.",
@@ -123,6 +125,26 @@ export const regionsResponse = named(
             "Other regions whose probes all run on the same machine: together they are one vantage, and a fault of its network affects all of them.",
             { ...regionId, examples: ["us-east"] },
           ),
+          neverSeenGood: shownAs(
+            {
+              ...list(
+                "Components that no region has seen good by their present entry in the registry, and that this region sees fail: the entry, this network or this place may be the cause. They are unknown, open no incident and send no alert. The first 200, in the registry's order; none while the engine is silent.",
+                named(
+                  "NeverSeenGood",
+                  object("One component.", {
+                    venue: venueId,
+                    component,
+                    fault: { ...fault, description: "The newest fault that this region saw." },
+                    since: instant("Since when it is unknown for this reason."),
+                    advice: text("What to do.", "check the address in the entry, and this network"),
+                  }),
+                ),
+              ),
+              maxItems: 200,
+            },
+            [],
+          ),
+          neverSeenGoodTotal: integer("Number of such components, of which at most 200 are listed.", 0),
           impaired: orNull(
             object(
               "The region's current impairment: it keeps measuring, but has no vote. Null if there is none, and while the engine is silent.",
@@ -159,11 +181,6 @@ export const regionsResponse = named(
       3,
     ),
   }),
-);
-
-export const stallBasis = oneOf(
-  ["measured", "documented", "probed", "estimate"],
-  "The basis of the threshold: measured silences, or the stream's usual rate, which the venue documents (documented), which was counted by hand (probed), or which is only estimated (estimate).",
 );
 
 export const thresholdsResponse = named(

@@ -205,6 +205,30 @@ export const since = instant(
   "2026-01-31T11:41:20.000Z",
 );
 
+/** Separate, as the words of states are. */
+const unknownReasons = oneOf(
+  ["never", "ended", "blocked"],
+  "never: no region has seen it good by its present entry in the registry. ended: its entry has ended. blocked: the venue refuses the only place that we measure it from.",
+);
+
+const unknownReason = object("Why a component is unknown although it is measured.", {
+  reason: unknownReasons,
+  detail: text(
+    "The same in words, with what to do.",
+    "never seen good from here (eu-central: connect); check the address in the entry, and this network",
+  ),
+});
+
+/** Its words are made in one place, `sql/views/027-reasons.sql`. */
+export const unknownBecause = shownAs(
+  {
+    ...orNull(named("UnknownBecause", unknownReason)),
+    description:
+      "Why it is unknown although it is measured. Null if it is not unknown, or for want of measurements or of a decision.",
+  },
+  null,
+);
+
 const severityWords = oneOf(["degraded", "outage"], "How bad an incident is.");
 
 export const severity = named("Severity", shownAs(severityWords, "outage"));

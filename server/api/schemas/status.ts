@@ -1,4 +1,4 @@
-import { component, incident } from "./incident.js";
+import { component, incident, presentFault } from "./incident.js";
 import {
   category,
   day,
@@ -17,6 +17,7 @@ import {
   state,
   symbol,
   text,
+  unknownBecause,
   venueId,
   venueName,
 } from "./shapes.js";
@@ -106,6 +107,8 @@ export const componentState = object("One component of a venue.", {
   component,
   state: { ...state, description: "By quorum over all regions." },
   since,
+  fault: presentFault,
+  unknownBecause,
 });
 
 const venueStatus = object("One venue on the board.", {

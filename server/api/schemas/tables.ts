@@ -95,6 +95,7 @@ export const incidentsTable: TableSchema = {
       "closedAt",
       "endedAt",
       "flapping",
+      "fault",
       "durationSeconds",
       "quorum",
       "reporting",

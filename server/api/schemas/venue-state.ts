@@ -1,4 +1,4 @@
-import { component } from "./incident.js";
+import { component, presentFault } from "./incident.js";
 import {
   category,
   freshness,
@@ -10,6 +10,7 @@ import {
   since,
   slug,
   state,
+  unknownBecause,
   venueId,
   venueName,
 } from "./shapes.js";
@@ -18,6 +19,8 @@ const componentVerdict = object("One component, by quorum over all regions.", {
   component,
   state,
   since,
+  fault: presentFault,
+  unknownBecause,
   agreeing: integer("Number of the reporting regions that see this state, or for `degraded` an outage.", 2),
   reporting: integer("Number of regions whose votes count now.", 3),
   incident: orNull({ ...slug, description: "Slug of its open incident; null if it has none." }),

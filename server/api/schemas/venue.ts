@@ -1,8 +1,9 @@
-import { component, componentLabel, fault, incident, target } from "./incident.js";
+import { component, componentLabel, fault, incident, presentFault, target } from "./incident.js";
 import { detection } from "./detection.js";
 import { official } from "./official.js";
 import { reliabilityVenue } from "./reliability.js";
 import {
+  day,
   exactly,
   flag,
   freshness,
@@ -23,6 +24,7 @@ import {
   slug,
   state,
   text,
+  unknownBecause,
 } from "./shapes.js";
 import { ninetyDays, typicalAsOf, typicalMinutes, venueHead } from "./status.js";
 import { excluded, uptimeBasis, uptimePct } from "./uptime.js";
@@ -48,6 +50,8 @@ const measuredComponent = {
   cadenceMs: integer("Its cadence in each region.", 5_000, 1),
   state: { ...state, description: "By quorum over all regions." },
   since,
+  fault: presentFault,
+  unknownBecause,
   regionState: { ...state, description: "As seen by the selected region." },
   samples: integer("Samples of the selected region in the range.", 17_280),
   goodPct: orNull(percent("Share of them that were good.", 98.403)),
@@ -194,11 +198,70 @@ const incidentPattern = object(
   },
 );
 
+/** Separate, as the words of states are. */
+const counted = oneOf(
+  ["address", "account"],
+  "What is counted: requests from one address, or those of one account, of which a probe has none.",
+);
+
+const entry = object("What the registry says of its own entry for the venue; null where it says nothing.", {
+  sources: orNull(
+    list("Addresses of the venue's documentation and changelog.", text("One address.", "https://docs.kraken.com/api")),
+  ),
+  checkedAt: orNull(day("The day on which the entry was last compared with its sources.", "2026-01-12")),
+  until: shownAs(
+    orNull(
+      object("What ends, and when. Its components are unknown from then on, and never down.", {
+        date: day("The first day without it, in UTC.", "2027-03-01"),
+        what: text("What ends.", "The venue switches this API off."),
+        source: text("Where the venue says so.", "https://docs.kraken.com/changelog"),
+        components: orNull(list("The components that end; null: all.", component)),
+      }),
+    ),
+    null,
+  ),
+  limits: orNull(
+    list(
+      "How many requests the venue accepts. All requests of the probes on one address stay below half of each limit by address; the cadences of endpoints and streams are the resolved ones.",
+      object("One limit.", {
+        origin: text("Of these addresses.", "https://api.kraken.com"),
+        requests: integer("Number of requests.", 60, 1),
+        periodMs: integer("In this time.", 60_000, 1),
+        per: counted,
+        endpoints: shownAs(
+          orNull(list("Names of the endpoints that it is about; null: all of the origin.", text("A name.", "ticker"))),
+          null,
+        ),
+        source: text("Where the venue says so.", "https://docs.kraken.com/api/docs/guides/spot-rest-ratelimits"),
+      }),
+    ),
+  ),
+  blockedIn: shownAs(
+    orNull(
+      object("Countries that the venue does not serve.", {
+        countries: list("ISO 3166-1 alpha-2 codes.", text("One country.", "US")),
+        source: text("Where the venue says so.", "https://www.kraken.com/legal"),
+      }),
+    ),
+    null,
+  ),
+  edgeCacheMs: shownAs(
+    orNull(
+      integer(
+        "For so long an edge in front of the venue may repeat an answer: a shorter outage behind it is invisible.",
+        2_000,
+      ),
+    ),
+    null,
+  ),
+});
+
 export const exchangeResponse = named(
   "ExchangeResponse",
   object("One venue in detail.", {
     ...freshness,
     exchange: object("The venue.", venueHead),
+    entry: named("VenueEntry", entry),
     state,
     since,
     uptimePct90d: {

@@ -26,6 +26,20 @@ export function isConfirmedBad({ quorum, here }: Evidence): boolean {
   return quorum.state !== "operational" || isBadHere;
 }
 
+/** The components by which the venue is in trouble, if its only trouble is that it limits requests. */
+export function limitedToAll(e: Evidence): QuorumComponent[] {
+  if (e.quorum.kind !== "confirmed" || !isConfirmedBad(e)) return [];
+  const bad = e.quorum.components.filter(({ state }) => state === "outage" || state === "degraded");
+  return bad.every(({ fault }) => fault === "limited") ? bad : [];
+}
+
+/** The venue refuses a part to this machine, and to the place of the service. */
+export function refusedTwice({ here, refusedToService }: Evidence): boolean {
+  return here.some(
+    (part) => part.fault === "blocked" && componentsIn(part).some((component) => refusedToService.includes(component)),
+  );
+}
+
 /** A quorum confirms that the venue works. That it does not is decided by the first rule, before others ask. */
 export function isTrusted(quorum: Quorum): boolean {
   return quorum.kind === "confirmed" && quorum.state === "operational";
@@ -105,7 +119,7 @@ function hostOf({ url }: MeasuredPart): string {
 
 /** The servers of the venue were reached, and themselves are in trouble. */
 export function answersBadly({ fault, httpStatus }: MeasuredPart): boolean {
-  const isOfServer = fault === "http" || fault === "body" || fault === "stale";
+  const isOfServer = fault === "http" || fault === "halted" || fault === "body" || fault === "stale";
   return isOfServer || (fault === "handshake" && httpStatus !== null && httpStatus >= 500);
 }
 

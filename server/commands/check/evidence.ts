@@ -1,12 +1,14 @@
 /** What `check` knows when it decides: what the service's regions say, and what this machine measured. */
 
-import type { StateWord } from "../../remote/state-bodies.js";
+import type { RemoteReason, StateWord } from "../../remote/state-bodies.js";
 import type { MeasuredPart } from "../measured-once.js";
 
 export interface Evidence {
   /** The id that the user gave. */
   venue: string;
   quorum: Quorum;
+  /** Components of which the service knows nothing, because the venue refuses the place that it measures from. */
+  refusedToService: readonly string[];
   /** The venue's endpoints and sockets that were tried from here. Empty: the registry does not have it. */
   here: readonly MeasuredPart[];
   /** Other venues, one endpoint each. */
@@ -43,6 +45,10 @@ export interface QuorumComponent {
   /** Regions that see this state, of those whose votes count. */
   agreeing: number;
   reporting: number;
+  /** What it mostly is, if it is degraded or in outage. */
+  fault: string | null;
+  /** Why it is unknown although it is measured. */
+  unknownBecause: RemoteReason | null;
 }
 
 export interface Control {
@@ -85,7 +91,7 @@ export function isGood({ fault, unmeasured }: MeasuredPart): boolean {
 
 /** It said something as itself, so that there is a way to it, whatever it said. */
 export function answered({ fault, unmeasured, httpStatus }: MeasuredPart): boolean {
-  const answers = ["http", "blocked", "limited", "body", "stale", "handshake"];
+  const answers = ["http", "blocked", "limited", "halted", "body", "stale", "handshake"];
   return httpStatus !== null || (unmeasured === null && (fault === null || answers.includes(fault)));
 }
 

@@ -33,7 +33,7 @@ export interface Examination {
   lookup?: LookupFunction | undefined;
 }
 
-export interface Examined extends Omit<Asked, "quorum"> {
+export interface Examined extends Omit<Asked, "quorum" | "refusedToService"> {
   evidence: Evidence;
   /** Parts of the venue that were not tried, because others of the host failed, or for lack of time. */
   skipped: readonly MeasuredPart[];
@@ -68,7 +68,7 @@ export async function examine(examination: Examination): Promise<Examined> {
     const here = own.filter((part) => !isSkipped(part));
     const evidence: Evidence = {
       venue: asked,
-      quorum: said.quorum,
+      ...{ quorum: said.quorum, refusedToService: said.refusedToService },
       ...{ here, controls: others, oddAddresses },
       refusedCertificate: await certificateRefusedIn(here, resolver.lookup),
       clock: clock.read(),

@@ -1,7 +1,8 @@
 /** Parts of the sentences of verdict.ts. */
+import type { RemoteReason } from "../../remote/state-bodies.js";
 import type { MeasuredPart } from "../measured-once.js";
 import { type ClockOffset, type Evidence, isBad, componentsIn, type Quorum, type QuorumComponent } from "./evidence.js";
-import { failsAlone, dissentOn } from "./conditions.js";
+import { failsAlone, dissentOn, limitedToAll } from "./conditions.js";
 
 export function offText({ errorMs }: ClockOffset): string {
   const seconds = Math.abs(errorMs) / 1000;
@@ -36,8 +37,18 @@ export function reasonOf(e: Evidence): string {
   return `${component} could not be measured (${unmeasured})`;
 }
 
+/** Why the service knows nothing of a venue or a component, although it measures it. */
+export const ofTheService: Record<RemoteReason["reason"], (what: string) => string> = {
+  never: (what) => `the service has never seen ${what} good from its place`,
+  ended: (what) => `the entry of ${what} in the service's registry has ended`,
+  blocked: (what) => `the venue refuses ${what} to the place of the service`,
+};
+
 function unconfirmedText(components: readonly QuorumComponent[], part: MeasuredPart): string {
-  const isKnown = components.some(({ component }) => componentsIn(part).includes(component));
+  const own = components.filter(({ component }) => componentsIn(part).includes(component));
+  const [because] = own.flatMap(({ unknownBecause }) => unknownBecause ?? []);
+  if (because) return ofTheService[because.reason](part.component);
+  const isKnown = own.length > 0;
   return `the regions ${isKnown ? "have too little evidence of" : "do not know"} ${part.component}`;
 }
 
@@ -48,7 +59,22 @@ export function faultsOf({ here }: Evidence): string {
 
 export function statusesOf({ here }: Evidence, fault: string): string {
   const parts = here.filter((part) => part.fault === fault);
-  return [...new Set(parts.map(({ httpStatus }) => (httpStatus === null ? "no status" : `status ${httpStatus}`)))].join(
-    ", ",
-  );
+  return [...new Set(parts.map(statusOf))].join(", ");
+}
+
+/** An answer of any status may say in its words that requests are limited. */
+function statusOf({ fault, httpStatus }: MeasuredPart): string {
+  if (httpStatus === null) return "no status";
+  const isByStatus = fault !== "limited" || [402, 418, 429].includes(httpStatus);
+  return `status ${httpStatus}${isByStatus ? "" : ", in the words of its answer"}`;
+}
+
+export function partsWith({ here }: Evidence, fault: string): string {
+  return here.flatMap((part) => (part.fault === fault ? part.component : [])).join(", ");
+}
+
+export function limitedText(e: Evidence): string {
+  return limitedToAll(e)
+    .map(({ component, agreeing, reporting }) => `${component}, as ${agreeing} of ${reporting} regions agree`)
+    .join("; ");
 }

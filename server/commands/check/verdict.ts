@@ -3,10 +3,11 @@
  *
  * Three principles hold for all of them, and a test for random evidence:
  *
- * - What a quorum of regions sees is never blamed on the user. So the first rule is the venue's.
+ * - What a quorum of regions sees is never blamed on the user. So the first rules are the venue's.
  * - A part that fails here is blamed on the user only if a quorum confirms that this very part works.
- * - Without a quorum nobody is blamed, except this machine where it reaches none of several hosts, trusts none of them,
- *   or has another time than most: hosts that have nothing to do with each other then take the place of the regions.
+ * - Without a quorum nobody is blamed, except a venue that itself says that it does not trade, and this machine where
+ *   it reaches none of several hosts, trusts none of them, or has another time than most: hosts that have nothing to do
+ *   with each other then take the place of the regions.
  */
 
 import { answered, type Evidence, isBad, isGood } from "./evidence.js";
@@ -29,8 +30,19 @@ import {
   isOfOtherTime,
   isForged,
   isExplainedByClock,
+  limitedToAll,
+  refusedTwice,
 } from "./conditions.js";
-import { offText, regionsSay, dissentText, reasonOf, faultsOf, statusesOf } from "./verdict-text.js";
+import {
+  offText,
+  regionsSay,
+  limitedText,
+  dissentText,
+  partsWith,
+  reasonOf,
+  faultsOf,
+  statusesOf,
+} from "./verdict-text.js";
 
 export const culprits = [
   ...(["nobody", "venue", "unknown"] as const),
@@ -39,7 +51,7 @@ export const culprits = [
 
 /**
  * - `nobody` everything is good, here and elsewhere
- * - `venue` a quorum of regions sees it, too
+ * - `venue` a quorum of regions sees it, too, or the venue itself says that it does not trade
  * - `unknown` it cannot be determined
  * - `place` the venue, or the way to it, treats this country or network differently from others
  * - `rate-limit` the venue limits the requests of this address
@@ -73,11 +85,25 @@ const ifYoung = "if it began within the last minute, the regions may not have co
 
 export const rules: readonly Rule[] = [
   {
+    rule: "limits-everybody",
+    culprit: "venue",
+    when: (e) => limitedToAll(e).length > 0,
+    summary: (e) => `the venue limits requests, those of the service included, and is not down: ${limitedText(e)}`,
+    advice: "send fewer requests, and wait as long as Retry-After says",
+  },
+  {
     rule: "venue",
     culprit: "venue",
     when: (e) => isConfirmedBad(e),
     summary: (e) => `it is the venue: ${regionsSay(e.quorum)}`,
     advice: "wait, or use another venue; its page of the service shows the evidence",
+  },
+  {
+    rule: "halted",
+    culprit: "venue",
+    when: (e) => e.here.some(({ fault }) => fault === "halted"),
+    summary: (e) => `the venue itself says that it does not trade (${partsWith(e, "halted")})`,
+    advice: "wait until it trades again; its own status page may say when",
   },
   {
     rule: "no-name-resolves",
@@ -209,6 +235,15 @@ export const rules: readonly Rule[] = [
     when: (e) => isTrusted(e.quorum) && e.here.length === 0,
     summary: () => "the regions see no trouble; it was not measured from here, because the registry does not have it",
     advice: "set REGISTRY to the registry of that service to measure it from here, too",
+  },
+  {
+    rule: "refused-twice",
+    culprit: "unknown",
+    when: refusedTwice,
+    summary: (e) =>
+      `the venue refuses this country or network (${statusesOf(e, "blocked")}), and the place of the service, too; ` +
+      "whether it serves others is unknown",
+    advice: "use it from another place or address, as far as its terms allow that",
   },
   {
     rule: "good-here",

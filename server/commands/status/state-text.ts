@@ -1,5 +1,7 @@
 /** States as text for people. */
+import type { Fault } from "../../../shared/measurement/sample.js";
 import { durationText } from "../../pages/format.js";
+import { faultVerbs } from "../../pages/words.js";
 import type { RemoteBoard, RemoteVenue } from "../../remote/state-bodies.js";
 import { plainTable } from "../plain-table.js";
 import { byState } from "./worst-state.js";
@@ -24,22 +26,51 @@ export function venueText(venue: RemoteVenue): string {
   const { id, name, category, state, since, components, activeIncidents } = venue;
   const head = ["component", "state", "since", "regions that agree", "open incident"];
   const rows = components.map((one) => [
-    ...[one.component, stateText(one.state, venue), sinceText(one.since, venue)],
+    ...[one.component, componentState(one, venue), sinceText(one.since, venue)],
     ...[`${one.agreeing} of ${one.reporting}`, one.incident ?? "-"],
   ]);
   const open = activeIncidents === 1 ? "1 open incident" : `${activeIncidents} open incidents`;
   const first = `${name} (${id}, ${category}): ${stateText(state, venue)} since ${sinceText(since, venue)}`;
-  return `${first}\n\n${plainTable([head, ...rows])}\n${open}; ${ageText(venue)}\n`;
+  return `${first}\n\n${plainTable([head, ...rows])}\n${reasonsText(venue)}${open}; ${ageText(venue)}\n`;
+}
+
+/** Why components are unknown although they are measured; each reason once. */
+function reasonsText({ components, stale }: RemoteVenue): string {
+  const details = stale ? [] : components.flatMap(({ unknownBecause }) => unknownBecause?.detail ?? []);
+  const lines = [...new Set(details)].map((detail) => {
+    const which = components.filter(({ unknownBecause }) => unknownBecause?.detail === detail);
+    return `${which.map(({ component }) => component).join(", ")}: ${detail}\n`;
+  });
+  return lines.length === 0 ? "" : `${lines.join("")}\n`;
 }
 
 const mostNamed = 3;
 
 function worstComponents({ components }: Row): string {
   const bad = components.filter(({ state }) => state !== "operational").sort(byState);
-  const named = bad.slice(0, mostNamed).map(({ component, state }) => `${component} ${state}`);
+  const named = bad.slice(0, mostNamed).map((one) => `${one.component} ${wordOf(one)}`);
   const more = bad.length > mostNamed ? ` and ${bad.length - mostNamed} more` : "";
   return named.length === 0 ? "-" : `${named.join(", ")}${more}`;
 }
+
+function componentState(one: Stated, { stale, ...venue }: Freshness): string {
+  return stale ? stateText(one.state, { stale, ...venue }) : wordOf(one);
+}
+
+type Stated = Pick<Row["components"][number], "state" | "fault" | "unknownBecause">;
+
+/** What a venue does is more than that it fails: one that limits our requests is not down. */
+function wordOf({ state, fault, unknownBecause }: Stated): string {
+  const verb = fault !== null && Object.hasOwn(faultVerbs, fault) ? faultVerbs[fault as Fault] : undefined;
+  if (verb) return `${state}: ${verb.does}`;
+  return unknownBecause === null ? state : `${state}: ${unknownWords[unknownBecause.reason]}`;
+}
+
+const unknownWords: Record<NonNullable<Stated["unknownBecause"]>["reason"], string> = {
+  never: "never seen good from here",
+  ended: "its entry has ended",
+  blocked: "blocked from this place",
+};
 
 /** While the data are stale, nobody knows whether the state still holds. */
 function stateText(state: string, { stale }: Freshness): string {

@@ -5,8 +5,8 @@ import type { TypeOf } from "../../api/schemas/shapes.js";
 import { durationText, sinceMs } from "../format.js";
 import type { Category } from "../../../shared/registry/registry.js";
 import { isolated } from "../parts/isolated.js";
-import { isTrouble, rank } from "../parts/state-rank.js";
-import { boardWords, categoryWords, type State, stateWords } from "../words.js";
+import { commonFault, isTrouble, lookOf, rank } from "../parts/state-rank.js";
+import { boardWords, categoryWords, type State } from "../words.js";
 
 export type Board = TypeOf<typeof statusResponse>;
 export type PublishedIncident = TypeOf<typeof incident>;
@@ -42,11 +42,10 @@ export function headlineOf(
   const sentences = troubles.slice(0, mostVenues);
   if (troubles.length > mostVenues) sentences.push(boardWords.moreVenues(troubles.length - mostVenues));
   if (recovering.length > 0) sentences.push(boardWords.recovering(namesOf(recovering.map(({ name }) => name))));
-  const onlySome = unknown.length > 0 && unknown.length < venues.length;
-  if (onlySome) sentences.push(boardWords.unknown(namesOf(unknown.map(({ name }) => name))));
+  sentences.push(...unknownSentences(unknown, unknown.length === venues.length));
   return {
     state: open.length > 0 && summary.state === "operational" ? "degraded" : summary.state,
-    answer: prefix + overall(venues.length, healthy, unknown.length),
+    answer: prefix + overall(venues, healthy, unknown),
     troubles: sentences,
     title: [prefix + boardWords.shortTitle(healthy, venues.length), ...troubles.slice(0, 1)]
       .join(". ")
@@ -54,10 +53,29 @@ export function headlineOf(
   };
 }
 
-function overall(venues: number, healthy: number, unknown: number): string {
+function overall({ length: venues }: Board["venues"], healthy: number, unknown: Board["venues"]): string {
   if (venues === 0) return boardWords.noVenues;
-  if (unknown === venues) return boardWords.noneKnown;
+  if (unknown.length === venues)
+    return unknown.some((venue) => reasonOf(venue) !== null) ? boardWords.noneJudged : boardWords.noneKnown;
   return healthy === venues ? boardWords.allHealthy(venues) : boardWords.someHealthy(healthy, venues);
+}
+
+/** A sentence for each reason. Those without one are not named if nothing else is known: the answer says so. */
+function unknownSentences(unknown: Board["venues"], isAll: boolean): string[] {
+  const namesFor = (wanted: Reason) => unknown.filter((venue) => reasonOf(venue) === wanted).map(({ name }) => name);
+  const reasons = (["never", "blocked", "ended"] as const).filter((reason) => namesFor(reason).length > 0);
+  const others = isAll && reasons.length === 0 ? [] : namesFor(null);
+  return [
+    ...reasons.map((reason) => boardWords.unknownBecause[reason](namesOf(namesFor(reason)))),
+    ...(others.length > 0 ? [boardWords.unknown(namesOf(others))] : []),
+  ];
+}
+
+type Reason = keyof typeof boardWords.unknownBecause | null;
+
+/** Why an unknown venue is unknown although it is measured: the reason of the first component that has one. */
+function reasonOf({ components }: Board["venues"][number]): Reason {
+  return components.find(({ unknownBecause }) => unknownBecause !== null)?.unknownBecause?.reason ?? null;
 }
 
 /** `OKX: Ticker failing for 4 minutes, first seen by 2 of 3 regions.` */
@@ -66,15 +84,15 @@ function troubleOf(venue: Board["venues"][number], incidents: readonly Published
   const worst = open.find(({ severity }) => severity === "outage") ?? open[0];
   const name = isolated(venue.name);
   if (!worst) {
-    const word = stateWords[venue.state].toLowerCase();
+    const word = lookOf(venue.state, commonFault(venue.components)).word.toLowerCase();
     return `${name}: ${word} ${boardWords.lasting(durationText(sinceMs(venue.since, now)))}.`;
   }
-  const { label, severity, regions, reporting, startedAt } = worst;
+  const { label, severity, fault, regions, reporting, startedAt } = worst;
   const isDown = severity === "outage";
-  if (venue.state === "unknown") return `${name}: ${boardWords.unseen(isolated(label), isDown)}`;
+  if (venue.state === "unknown") return `${name}: ${boardWords.unseen(isolated(label), isDown, fault)}`;
   const lasting = boardWords.lasting(durationText(sinceMs(startedAt, now)));
   const parts = [
-    `${boardWords.failing(isolated(label), isDown)} ${lasting}`,
+    boardWords.failing(isolated(label), isDown, fault, lasting),
     ...(regions.length > 0 ? [boardWords.seenBy(regions.length, reporting)] : []),
   ];
   const others = open.length - 1;

@@ -3,6 +3,7 @@ import { DayBars } from "../parts/day-bars.js";
 import { Elapsed } from "../parts/instant.js";
 import { Sparkline } from "../parts/sparkline.js";
 import { StateWord } from "../parts/sign.js";
+import { commonFault } from "../parts/state-rank.js";
 import { boardWords } from "../words.js";
 import type { Board } from "./board-headline.js";
 
@@ -17,7 +18,7 @@ export function BoardRow({ venue, now }: { venue: Board["venues"][number]; now: 
         </a>
       </h4>
       <p class="now">
-        <StateWord state={venue.state} />{" "}
+        <StateWord state={venue.state} fault={commonFault(venue.components)} />{" "}
         <span class="minor">
           {boardWords.forTime} <Elapsed from={venue.since} now={now} />
         </span>

@@ -1,7 +1,9 @@
 /** What a badge says. */
+import type { Fault } from "../../../shared/measurement/sample.js";
 import { isolated } from "../parts/isolated.js";
 import { msText, percentText } from "../format.js";
-import { embedWords, type State, stateWords } from "../words.js";
+import { commonFault, lookOf } from "../parts/state-rank.js";
+import { embedWords, type State } from "../words.js";
 
 export interface BadgeContent {
   label: string;
@@ -14,6 +16,7 @@ export interface BadgeContent {
 export interface BadgeVenue {
   name: string;
   state: State;
+  components: readonly { state: State; fault: Fault | null }[];
   uptimePct90d: number | null;
   typicalMs: number | null;
 }
@@ -23,7 +26,7 @@ export type Show = keyof typeof embedWords.labels;
 /** @param age how old the state is, in words; null while it is as new as it should be */
 export function badgeContent(show: Show, venue: BadgeVenue, age: string | null): BadgeContent {
   const label = embedWords.labels[show](isolated(shortName(venue.name)));
-  if (show === "state") return { label, ...stateContent(venue.state, age) };
+  if (show === "state") return { label, ...stateContent(venue, age) };
   const { uptimePct90d, typicalMs } = venue;
   const figure =
     show === "uptime"
@@ -34,8 +37,8 @@ export function badgeContent(show: Show, venue: BadgeVenue, age: string | null):
 }
 
 /** An old state is a fact of the past, so it has not the look of a present one. */
-function stateContent(state: State, age: string | null): Omit<BadgeContent, "label"> {
-  const word = stateWords[state];
+function stateContent(venue: BadgeVenue, age: string | null): Omit<BadgeContent, "label"> {
+  const { state, word } = lookOf(venue.state, commonFault(venue.components));
   if (age === null || state === "unknown") return { message: word, look: state };
   return { message: embedWords.ago(word, age), look: "unknown" };
 }

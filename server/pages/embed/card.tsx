@@ -9,7 +9,8 @@ import { DayBars } from "../parts/day-bars.js";
 import { Elapsed, ExactInstant } from "../parts/instant.js";
 import { isolated } from "../parts/isolated.js";
 import { Sign } from "../parts/sign.js";
-import { boardWords, embedWords, language, siteWords, stateWords } from "../words.js";
+import { commonFault, lookOf } from "../parts/state-rank.js";
+import { boardWords, embedWords, language, siteWords } from "../words.js";
 
 export interface CardProps {
   venue: TypeOf<typeof statusResponse>["venues"][number];
@@ -33,7 +34,9 @@ export function cardText(props: CardProps): string {
 
 function Card({ venue, now, age, notice }: CardProps): VNode {
   const name = isolated(venue.name);
-  const is = embedWords.is(stateWords[venue.state].toLowerCase());
+  const fault = commonFault(venue.components);
+  const { state, word } = lookOf(venue.state, fault);
+  const is = fault === "limited" ? word.toLowerCase() : embedWords.is(word.toLowerCase());
   const before = age === null ? "" : `${siteWords.ago(age)} `;
   return (
     <html lang={language} dir="ltr">
@@ -49,7 +52,7 @@ function Card({ venue, now, age, notice }: CardProps): VNode {
         <main class={age === null ? undefined : "old"}>
           {notice !== null && <p class="site-notice">{isolated(notice)}</p>}
           <h1 class="headline">
-            <Sign state={age === null ? venue.state : "unknown"} />
+            <Sign state={age === null ? state : "unknown"} />
             <span>
               {before}
               <Away href={`/venues/${venue.id}`}>{name}</Away> {is}

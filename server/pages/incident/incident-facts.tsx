@@ -16,7 +16,8 @@ export function IncidentFacts({ detail, regionNames }: { detail: IncidentDetail;
         <Status detail={detail} />
       </Fact>
       <Fact name={incidentPageWords.severity}>
-        <StateWord state={severity} />: {incidentPageWords.severities[severity]}
+        <StateWord state={severity} fault={incident.fault} />:{" "}
+        {incident.fault === "limited" ? incidentPageWords.limitedSeverity : incidentPageWords.severities[severity]}
         {peakSeverity !== severity && ` ${incidentPageWords.worstWas}`}
       </Fact>
       <Fact name={incidentPageWords.fault}>{faultOf(errors)}</Fact>

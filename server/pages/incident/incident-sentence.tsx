@@ -7,25 +7,25 @@ import type { IncidentDetail } from "./incident-detail.js";
 /** `OKX: Ticker was down for 18 minutes.`, or `OKX: Ticker has been failing since 22:42 UTC (4 minutes), …` */
 export function IncidentSentence({ detail }: { detail: IncidentDetail }) {
   const { incident, generatedAt: now } = detail;
-  const { startedAt, lastBadAt, durationSeconds, regions, reporting } = incident;
+  const { startedAt, lastBadAt, durationSeconds, regions, reporting, fault } = incident;
   const subject = subjectOf(detail);
   const kind = kindOf(detail);
   if (durationSeconds !== null)
     return (
       <>
-        {subject} {incidentPageWords.was(pastKindOf(detail), durationText(durationSeconds * 1000))}.
+        {subject} {incidentPageWords.was(pastKindOf(detail), fault, durationText(durationSeconds * 1000))}.
       </>
     );
   if (isQuiet(detail))
     return (
       <>
-        {subject} {incidentPageWords.beganTo[kind]} <Instant at={startedAt} now={now} />. {incidentPageWords.quietFor}{" "}
-        <Elapsed from={lastBadAt} now={now} />; {incidentPageWords.stillOpen}.
+        {subject} {incidentPageWords.beganTo(kind, fault)} <Instant at={startedAt} now={now} />.{" "}
+        {incidentPageWords.quietFor} <Elapsed from={lastBadAt} now={now} />; {incidentPageWords.stillOpen}.
       </>
     );
   return (
     <>
-      {subject} {incidentPageWords.since[kind]} <Instant at={startedAt} now={now} /> (
+      {subject} {incidentPageWords.since(kind, fault)} <Instant at={startedAt} now={now} /> (
       <Elapsed from={startedAt} now={now} />){regions.length > 0 && `, ${boardWords.seenBy(regions.length, reporting)}`}
       .
     </>
@@ -35,14 +35,14 @@ export function IncidentSentence({ detail }: { detail: IncidentDetail }) {
 /** The same for the browser's tab. */
 export function titleOf(detail: IncidentDetail): string {
   const { generatedAt: now } = detail;
-  const { startedAt, lastBadAt, durationSeconds } = detail.incident;
+  const { startedAt, lastBadAt, durationSeconds, fault } = detail.incident;
   const kind = kindOf(detail);
   const words =
     durationSeconds !== null
-      ? incidentPageWords.was(pastKindOf(detail), durationText(durationSeconds * 1000))
+      ? incidentPageWords.was(pastKindOf(detail), fault, durationText(durationSeconds * 1000))
       : isQuiet(detail)
         ? incidentPageWords.quiet(durationText(sinceMs(lastBadAt, now)))
-        : incidentPageWords.lasting(kind, durationText(sinceMs(startedAt, now)));
+        : incidentPageWords.lasting(kind, fault, durationText(sinceMs(startedAt, now)));
   return `${subjectOf(detail)} ${words}`;
 }
 

@@ -20,7 +20,7 @@ export function IncidentList({ incidents, others, names, now }: IncidentListProp
     <ul class="incidents">
       {incidents.map((incident) => (
         <li key={incident.slug} data-key={incident.slug}>
-          <StateWord state={incident.severity} />{" "}
+          <StateWord state={incident.severity} fault={incident.fault} />{" "}
           <a href={`/incidents/${incident.slug}`}>
             {isolated(names.get(incident.venue) ?? incident.venue)}: {isolated(incident.label)}
           </a>{" "}

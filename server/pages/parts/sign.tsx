@@ -1,4 +1,6 @@
-import { type State, stateWords } from "../words.js";
+import type { Fault } from "../../../shared/measurement/sample.js";
+import type { State } from "../words.js";
+import { lookOf } from "./state-rank.js";
 
 /** Outlines on a square of 16: a circle, a triangle, a square and a hollow diamond, told apart without colour. */
 export const signOutlines: Record<State, string> = {
@@ -18,11 +20,12 @@ export function Sign({ state }: { state: State }) {
 }
 
 /** A state as shape and word. */
-export function StateWord({ state, word = stateWords[state] }: { state: State; word?: string }) {
+export function StateWord({ state, fault = null }: { state: State; fault?: Fault | null }) {
+  const look = lookOf(state, fault);
   return (
     <span class="state">
-      <Sign state={state} />
-      {word}
+      <Sign state={look.state} />
+      {look.word}
     </span>
   );
 }

@@ -4,7 +4,9 @@ import { isolated } from "../parts/isolated.js";
 import { nameList } from "../parts/name-list.js";
 import { healthOf, type Regions, type RegionSummary } from "../parts/region-health.js";
 import { Sign } from "../parts/sign.js";
-import { regionsWords } from "../words.js";
+import { TableFrame } from "../parts/table-frame.js";
+import { TableHead } from "../parts/table-head.js";
+import { faultMeanings, regionsWords } from "../words.js";
 import { ImpairmentTable } from "./impairment-table.js";
 import { ProbeTable } from "./probe-table.js";
 import { vantageText } from "../parts/vantage-text.js";
@@ -35,6 +37,7 @@ export function RegionSection({ region, all, names }: RegionSectionProps) {
       )}
       <Facts region={region} all={all} />
       <Troubles region={region} now={now} />
+      <NeverSeenGood region={region} names={names} now={now} />
       {probes.length === 0 ? <p>{regionsWords.noProbe}</p> : <ProbeTable region={region} now={now} />}
       <ImpairmentTable region={region} names={names} now={now} />
     </section>
@@ -68,6 +71,42 @@ function Facts({ region, all }: Pick<RegionSectionProps, "region" | "all">) {
       <dt>{regionsWords.machine}</dt>
       <dd>{machineText(region, all)}</dd>
     </dl>
+  );
+}
+
+/** What may be wrong with entries, or with this place, rather than with venues. */
+function NeverSeenGood({ region, names, now }: Pick<RegionSectionProps, "region" | "names"> & { now: string }) {
+  const { name, neverSeenGood: listed, neverSeenGoodTotal: total } = region;
+  if (listed.length === 0) return null;
+  const { venue, component, newestFault, since, advice } = regionsWords.never;
+  return (
+    <>
+      <h3>{regionsWords.never.heading(total)}</h3>
+      <TableFrame caption={regionsWords.never.caption(isolated(name))}>
+        <TableHead columns={[venue, component, newestFault, since, advice].map((head) => [head, false] as const)} />
+        <tbody>
+          {listed.map((one) => (
+            <tr key={`${one.venue} ${one.component}`}>
+              <th scope="row">
+                <a href={`/venues/${one.venue}`}>{isolated(names.get(one.venue) ?? one.venue)}</a>
+              </th>
+              <td>
+                <code>{one.component}</code>
+              </td>
+              <td class="words">{faultMeanings[one.fault]}</td>
+              <td>
+                <Instant at={one.since} now={now} />
+              </td>
+              <td class="words">{isolated(one.advice)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </TableFrame>
+      <p class="minor">
+        {total > listed.length && `${regionsWords.never.more(total - listed.length)} `}
+        {regionsWords.never.means}
+      </p>
+    </>
   );
 }
 

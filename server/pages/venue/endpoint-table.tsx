@@ -71,7 +71,7 @@ type Part = Endpoint | VenueDetail["streams"][number];
 export function SeenHere({ part: { regionState, newestFault } }: { part: Part }) {
   return (
     <>
-      <StateWord state={regionState} />
+      <StateWord state={regionState} fault={newestFault} />
       {newestFault !== null && <div class="minor">{measuredWords.newest(faultMeanings[newestFault])}</div>}
     </>
   );

@@ -51,17 +51,18 @@ function MatrixTable({ matrix, rows, caption }: { matrix: VenueMatrix; rows: Mat
         </tr>
       </thead>
       <tbody>
-        {rows.map(({ component, kind, label, state, cells }) => (
+        {rows.map(({ component, kind, label, state, fault, unknownBecause, cells }) => (
           <tr key={component}>
             <th scope="row">
               {isolated(label)} <span class="minor">{matrixWords.kinds[kind]}</span>
             </th>
             <td>
-              <StateWord state={state} />
+              <StateWord state={state} fault={fault} />
+              {unknownBecause !== null && <div class="minor">{isolated(unknownBecause.detail)}</div>}
             </td>
             {cells.map((cell) => (
               <td key={cell.region}>
-                <StateWord state={cell.state} />
+                <StateWord state={cell.state} fault={cell.newestFault} />
                 {notesOf(cell, matrix.generatedAt).map((note) => (
                   <div key={note} class="minor">
                     {note}

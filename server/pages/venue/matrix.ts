@@ -1,5 +1,5 @@
 /** How each region sees each component of a venue: the body of `sql/queries/venue_matrix.sql`. */
-import { componentLabel, component, fault } from "../../api/schemas/incident.js";
+import { componentLabel, component, fault, presentFault } from "../../api/schemas/incident.js";
 import {
   generatedAt,
   instant,
@@ -13,6 +13,7 @@ import {
   since,
   state,
   type TypeOf,
+  unknownBecause,
 } from "../../api/schemas/shapes.js";
 
 const kinds = ["rest", "ws"] as const;
@@ -35,6 +36,8 @@ const row = object("One component.", {
   label: componentLabel,
   state,
   since,
+  fault: presentFault,
+  unknownBecause,
   quorum: orNull(integer("Number of regions that must agree; null if nothing was decided yet.", 2)),
   cells: list("Every region, in the order of `regions`.", cell),
 });

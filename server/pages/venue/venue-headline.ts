@@ -1,9 +1,9 @@
 /** The answer of a venue's page in one sentence. */
 import type { PublishedIncident } from "../board/board-headline.js";
 import { isolated } from "../parts/isolated.js";
-import { isTrouble, rank } from "../parts/state-rank.js";
+import { commonFault, isTrouble, lookOf, rank } from "../parts/state-rank.js";
 import { durationText, sinceMs } from "../format.js";
-import { boardWords, stateWords, venueWords } from "../words.js";
+import { boardWords, venueWords } from "../words.js";
 import type { MatrixRow, VenueMatrix } from "./matrix.js";
 
 /** `OKX is degraded: Ticker failing in 2 of 3 regions for 4 minutes.` */
@@ -21,22 +21,27 @@ export function venueHeadline(venue: string, matrix: VenueMatrix, incidents: rea
   const bad = matrix.components.filter(({ state }) => isTrouble(state));
   const [worst] = bad.sort((a, b) => rank(a.state) - rank(b.state));
   const lasting = (from: string) => boardWords.lasting(durationText(sinceMs(from, matrix.generatedAt)));
-  const state = venueWords.is(name, stateWords[matrix.state].toLowerCase());
+  const fault = commonFault(matrix.components);
+  const word = lookOf(matrix.state, fault).word.toLowerCase();
+  const isLimited = fault === "limited";
+  const state = isLimited ? `${name} ${word}` : venueWords.is(name, word);
   if (!worst) return `${state} ${lasting(matrix.since)}.`;
   const incident = open.find(({ component }) => component === worst.component);
   const { saw, of } = witnessesOf(worst);
-  const parts = [
-    boardWords.failing(isolated(worst.label), worst.state === "outage"),
-    boardWords.inRegions(saw, of),
-    lasting(incident?.startedAt ?? worst.since),
-  ];
+  const where = `${boardWords.inRegions(saw, of)} ${lasting(incident?.startedAt ?? worst.since)}`;
+  const label = isolated(worst.label);
+  const what = isLimited
+    ? `${label} ${where}`
+    : boardWords.failing(label, worst.state === "outage", worst.fault, where);
   const others = bad.length - 1;
-  return `${state}: ${parts.join(" ")}${others > 0 ? venueWords.moreComponents(others) : ""}.`;
+  return `${state}: ${what}${others > 0 ? venueWords.moreComponents(others) : ""}.`;
 }
 
 function unknownOf(name: string, { components }: VenueMatrix): string {
   const isSilent = components.some(({ cells }) => cells.some(({ notCounted }) => notCounted === "engine"));
-  return isSilent ? venueWords.engineSilent(name) : venueWords.unknown(name);
+  if (isSilent) return venueWords.engineSilent(name);
+  const because = components.find(({ unknownBecause }) => unknownBecause !== null)?.unknownBecause;
+  return because ? venueWords.unknownBecause[because.reason](name, isolated(because.detail)) : venueWords.unknown(name);
 }
 
 function counts({ components }: VenueMatrix, region: string): boolean {

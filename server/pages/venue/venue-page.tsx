@@ -8,9 +8,11 @@ import { feedLinks } from "../parts/feed-links.js";
 import { Headline } from "../parts/headline.js";
 import { Elapsed, Instant } from "../parts/instant.js";
 import { StateWord } from "../parts/sign.js";
+import { commonFault } from "../parts/state-rank.js";
 import { boardWords, categoryWords, matrixWords, unknownWords, venueWords } from "../words.js";
 import { DaysSection } from "./days-section.js";
 import { EndpointSection } from "./endpoint-table.js";
+import { EntrySection } from "./entry-section.js";
 import { IncidentsSection } from "./incidents-section.js";
 import { LatencySection } from "./latency-section.js";
 import type { VenueMatrix } from "./matrix.js";
@@ -64,7 +66,8 @@ export function venuePage({ view, detail, matrix, config, oembed }: VenuePagePro
         <DaysSection {...{ detail, regionNames, now }} />
         <UptimeSection detail={detail} />
         <NoticesSection detail={detail} now={now} />
-        <ThresholdsSection venue={config} />
+        <EntrySection {...{ detail, config, now }} />
+        <ThresholdsSection />
       </>
     ),
   };
@@ -78,7 +81,7 @@ function Facts({ detail: { exchange, typicalMs, generatedAt }, matrix }: { detai
   return (
     <p>
       <span aria-live="polite">
-        <StateWord state={matrix.state} />
+        <StateWord state={matrix.state} fault={commonFault(matrix.components)} />
       </span>{" "}
       {boardWords.forTime} <Elapsed from={matrix.since} now={now} />, {venueWords.since}{" "}
       <Instant at={matrix.since} now={now} />.{" "}

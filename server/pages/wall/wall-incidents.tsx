@@ -22,9 +22,9 @@ export function WallIncidents({ board, filter }: { board: Board; filter: Filter 
     return <p>{filter.category === null ? boardWords.noOpenIncidents : boardWords.noneOpenHere}</p>;
   return (
     <ul class="line">
-      {shown.map(({ slug, venue, label, severity, startedAt }) => (
+      {shown.map(({ slug, venue, label, severity, fault, startedAt }) => (
         <li key={slug} data-key={slug}>
-          <StateWord state={severity} />{" "}
+          <StateWord state={severity} fault={fault} />{" "}
           <a href={`/incidents/${slug}`}>
             {isolated(names.get(venue) ?? venue)}: {isolated(label)}
           </a>{" "}

@@ -1,11 +1,13 @@
 import type { Board } from "../board/board-headline.js";
 import { Elapsed } from "../parts/instant.js";
 import { Sign } from "../parts/sign.js";
-import { boardWords, stateWords, wallWords } from "../words.js";
+import { commonFault, lookOf } from "../parts/state-rank.js";
+import { boardWords, wallWords } from "../words.js";
 
 /** One venue, as large as fits. */
 export function WallTile({ venue, now }: { venue: Board["venues"][number]; now: string }) {
-  const { id, name, state, since, activeIncidents } = venue;
+  const { id, name, since, activeIncidents } = venue;
+  const { state, word } = lookOf(venue.state, commonFault(venue.components));
   return (
     <li class={`tile of-${state}`} data-key={`venue-${id}`}>
       <Sign state={state} />
@@ -15,7 +17,7 @@ export function WallTile({ venue, now }: { venue: Board["venues"][number]; now: 
         </a>
       </h2>
       <p>
-        <b>{stateWords[state]}</b> {boardWords.forTime} <Elapsed from={since} now={now} />
+        <b>{word}</b> {boardWords.forTime} <Elapsed from={since} now={now} />
         {activeIncidents > 0 && `, ${wallWords.incidents(activeIncidents)}`}
       </p>
     </li>

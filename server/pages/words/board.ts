@@ -1,4 +1,6 @@
 /** Texts of the board and of the wall. */
+import type { Fault } from "../../../shared/measurement/sample.js";
+import { faultVerbs } from "./site.js";
 
 export const boardWords = {
   allHealthy: (venues: number) => (venues === 1 ? "The only venue is healthy." : `All ${venues} venues are healthy.`),
@@ -6,13 +8,22 @@ export const boardWords = {
     `${healthy === 0 ? "None" : healthy} of ${venues} venues ${healthy === 1 ? "is" : "are"} healthy.`,
   noneKnown: "We cannot tell: no venue has enough recent measurements.",
   noVenues: "No venue is measured yet.",
+  noneJudged: "We cannot tell: there is no venue of which we can say whether it works.",
   unknown: (names: string) => `Unknown: ${names}.`,
-  failing: (label: string, isDown: boolean) => `${label} ${isDown ? "failing" : "degraded"}`,
+  unknownBecause: {
+    never: (names: string) => `Never seen good from here: ${names}.`,
+    ended: (names: string) => `No longer measured, since the entry has ended: ${names}.`,
+    blocked: (names: string) => `Blocked from this place: ${names}.`,
+  },
+  failing: (label: string, isDown: boolean, fault: Fault | null, where: string) => {
+    const verb = fault === null ? undefined : faultVerbs[fault];
+    return verb ? `${label} ${verb.does}, ${where}` : `${label} ${isDown ? "failing" : "degraded"} ${where}`;
+  },
   recovering: (names: string) => `Healthy again, but not for long enough to close the incident: ${names}.`,
   inRegions: (saw: number, of: number) => `in ${saw} of ${of} regions`,
   seenBy: (saw: number, of: number) => `first seen by ${saw} of ${of} regions`,
-  unseen: (label: string, isDown: boolean) =>
-    `${label} was ${isDown ? "failing" : "degraded"} when we last measured it; the incident is still open.`,
+  unseen: (label: string, isDown: boolean, fault: Fault | null) =>
+    `${label} ${(fault !== null && faultVerbs[fault]?.did) || `was ${isDown ? "failing" : "degraded"}`} when we last measured it; the incident is still open.`,
   lasting: (duration: string) => `for ${duration}`,
   andOthers: (count: number) => `, and ${count} more ${count === 1 ? "incident" : "incidents"}`,
   moreVenues: (count: number) => `Also in trouble: ${count} more ${count === 1 ? "venue" : "venues"}.`,

@@ -166,6 +166,18 @@ export const regionsWords = {
     spool: "Samples cannot be stored",
   } satisfies Record<TroubleKind, string>,
   since: "since",
+  never: {
+    heading: (total: number) => `Never seen good: ${total} ${total === 1 ? "component" : "components"}`,
+    caption: (name: string) => `Components that no region has seen good, as ${name} sees them`,
+    venue: "Venue",
+    component: "Component",
+    newestFault: "What it saw last",
+    since: "Since",
+    advice: "What to do",
+    more: (count: number) => `${count} more ${count === 1 ? "is" : "are"} not listed.`,
+    means:
+      "The entry of the registry, the network, or the country of this place may be the cause. Until a region has seen them good once, these components are unknown, open no incident, and count in no uptime.",
+  },
   noProbe: "No probe of this region is known.",
   probes: (name: string) => `Probes of ${name}`,
   probe: "Probe",

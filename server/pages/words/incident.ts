@@ -1,4 +1,6 @@
 /** Texts of /incidents and of one incident. */
+import type { Fault } from "../../../shared/measurement/sample.js";
+import { faultVerbs } from "./site.js";
 
 /** `/incidents`. */
 export const historyWords = {
@@ -32,19 +34,16 @@ export const historyWords = {
 
 /** `/incidents/{slug}`. */
 export const incidentPageWords = {
-  was: (kind: "down" | "failing" | "degraded", duration: string) => `was ${kind} for ${duration}`,
-  since: {
-    failing: "has been failing since",
-    degraded: "has been degraded since",
-  },
-  beganTo: {
-    failing: "began to fail at",
-    degraded: "became degraded at",
-  },
+  was: (kind: "down" | "failing" | "degraded", fault: Fault | null, duration: string) =>
+    `${verbOf(fault)?.did ?? `was ${kind}`} for ${duration}`,
+  since: (kind: "failing" | "degraded", fault: Fault | null) => `${verbOf(fault)?.hasDone ?? `has been ${kind}`} since`,
+  beganTo: (kind: "failing" | "degraded", fault: Fault | null) =>
+    `${verbOf(fault)?.began ?? { failing: "began to fail", degraded: "became degraded" }[kind]} at`,
   quietFor: "Too few regions have seen trouble for the last",
   stillOpen: "the incident is still open",
   quiet: (duration: string) => `no trouble seen for ${duration}, still open`,
-  lasting: (kind: "failing" | "degraded", duration: string) => `${kind} for ${duration}`,
+  lasting: (kind: "failing" | "degraded", fault: Fault | null, duration: string) =>
+    `${verbOf(fault)?.hasDone ?? kind} for ${duration}`,
   status: "Status",
   open: "Open. Enough regions saw the trouble for the last time at",
   closesWhen: "It closes when enough regions have seen it healthy for long enough.",
@@ -62,6 +61,8 @@ export const incidentPageWords = {
     degraded: "enough regions saw it fail in part, or answer far slower than usual.",
     outage: "enough regions saw at least half of their requests or messages fail.",
   },
+  limitedSeverity:
+    "enough regions had their requests limited. The venue answers, and we may simply ask too often from one address.",
   worstWas: "At its worst it was an outage.",
   fault: "Most frequent fault",
   mostOften: (meaning: string, fault: string, count: number, bad: number) =>
@@ -165,6 +166,10 @@ export const incidentPageWords = {
   allOfVenue: "All incidents of this venue",
   checking: "How to check this yourself",
 };
+
+function verbOf(fault: Fault | null) {
+  return fault === null ? undefined : faultVerbs[fault];
+}
 
 interface Tally {
   bad: number;

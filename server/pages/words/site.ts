@@ -20,8 +20,42 @@ export const stateMeanings: Record<State, string> = {
   operational: "most regions see it answer as usual",
   degraded: "most regions see it fail in part, or answer far slower than usual",
   outage: "most regions see it fail",
-  unknown: "too few regions measured it to say",
+  unknown: "too few regions measured it to say, or it was never seen good from here",
 };
+
+interface FaultVerb {
+  does: string;
+  did: string;
+  hasDone: string;
+  began: string;
+}
+
+/**
+ * Faults that say what the venue does, instead of that it fails. What limits our requests answers them, and it may be
+ * our own doing: it is never called down.
+ */
+export const faultVerbs: Partial<Record<Fault, FaultVerb>> = {
+  limited: {
+    does: "limits our requests",
+    did: "limited our requests",
+    hasDone: "has limited our requests",
+    began: "began to limit our requests",
+  },
+  halted: {
+    does: "says that it does not trade",
+    did: "said that it did not trade",
+    hasDone: "has said that it does not trade",
+    began: "began to say that it does not trade",
+  },
+  blocked: {
+    does: "refuses our region",
+    did: "refused our region",
+    hasDone: "has refused our region",
+    began: "began to refuse our region",
+  },
+};
+
+export const limitedWord = "Limits our requests";
 
 export const categoryWords: Record<Category, string> = {
   exchange: "Exchanges",

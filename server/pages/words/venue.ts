@@ -12,6 +12,11 @@ export const venueWords = {
     `${name} is healthy again. The incident of ${label} closes once this has lasted.`,
   unknown: (name: string) =>
     `We do not know whether ${name} works: too few regions have measured it in the last minute.`,
+  unknownBecause: {
+    never: (name: string) => `We do not know whether ${name} works: we have never seen it good from here.`,
+    ended: (name: string, detail: string) => `We do not know whether ${name} works. Its entry ${detail}.`,
+    blocked: (name: string) => `We do not know whether ${name} works: it refuses the place that we measure from.`,
+  },
   engineSilent: (name: string) => `We do not know whether ${name} works: our own engine decides nothing at present.`,
   moreComponents: (count: number) => `, and ${count} more ${count === 1 ? "component" : "components"}`,
   since: "since",
@@ -247,6 +252,26 @@ export const detectionSentenceWords = {
     `Of ${all} ${all === 1 ? "notice" : "notices"} of the venue, ${paired} ${paired === 1 ? "has an incident" : "have an incident each"}, ${near} ${near === 1 ? "shares" : "share"} one with another, and ${only} ${only === 1 ? "has" : "have"} none.`,
   lead: (time: string, isOurs: boolean) => `${isOurs ? "We were" : "The venue was"} first by ${time} (median).`,
   untested: "Only their times are compared: nothing tests that they are about the same fault.",
+};
+
+export const entryWords = {
+  heading: "How we measure it",
+  checked: "Our entry for it",
+  checkedOn: (day: string) => `last compared with its documentation on ${day}:`,
+  neverChecked: "when it was last compared with the venue's documentation is not on record",
+  ends: "It ends",
+  onlyOf: (names: string) => ` (only ${names})`,
+  limits: "Its limits",
+  noLimits: "none is on record",
+  belowHalf: "All requests of our probes on one address stay below half of each limit by address:",
+  limit: (requests: number, period: string, per: "address" | "account") =>
+    `${requests} ${requests === 1 ? "request" : "requests"} in ${period} ${per === "address" ? "from one address" : "of one account"}, at`,
+  blocked: "It does not serve",
+  refuses: (countries: string) => `${countries}: from there it refuses our requests, and that says nothing about it`,
+  edge: "Edge cache",
+  edgeAnswers: (time: string) =>
+    `An edge in front of it answers for up to ${time}: a shorter outage behind it is invisible.`,
+  source: "source",
 };
 
 export const thresholdWords = {

@@ -1,8 +1,9 @@
 import t, { type Test } from "tap";
+import { syncRegistry } from "../../../server/database/sync-registry.js";
 import { migrate } from "../../../server/database/migrate.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { packagedFile } from "../../../shared/config/package.js";
-import type { Registry, Venue } from "../../../shared/registry/registry.js";
+import type { Limit, Registry, Venue } from "../../../shared/registry/registry.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { type Pool, sql } from "../../../shared/database/pool.js";
 import { addChannel, happened } from "../../support/alerts.js";
@@ -12,6 +13,7 @@ import { claim, expand, settle } from "../../support/alert-dispatch.js";
 import { measuredStalls, insertManyEvents } from "../../support/many-events.js";
 import { ago, decide, forget, measured, outage, pastIncident } from "../../support/fleet.js";
 import { notice, said } from "../../support/stored-notices.js";
+import { endsOn, entryIs, unjudge } from "../../support/unjudged.js";
 import { trackCoverage } from "../../support/example-coverage.js";
 
 const document = documentOf({ registry: await loadRegistry(packagedFile("registry/all.json")) });
@@ -50,6 +52,12 @@ function ofEachCategory({ venues }: Registry, more: (venue: Venue) => boolean): 
   const first = new Map(venues.toReversed().map((venue) => [venue.category, venue]));
   return venues.filter((venue) => first.get(venue.category) === venue || more(venue));
 }
+
+const limit: Limit = {
+  ...{ origin: "https://api.example.org", requests: 60, periodMs: 60_000, per: "address" },
+  source: "https://docs.example.org",
+};
+const ends = { date: "2027-03-01", what: "It is switched off.", source: limit.source };
 
 /** The board, after requests to all routes, from a server without cached states. */
 async function boardIn(t: Test, { pool, registry }: TestDatabase) {
@@ -122,6 +130,32 @@ void t.test("every response fits its schema, in every state", async (t) => {
     const api = await serve(t, database);
     await request(api, "/statuspage/kraken/api/v2/status.json");
     t.match((await api.ask("/v1/targets/kraken")).body, { state: "outage" });
+  });
+
+  await t.test("when venues are unknown although they are measured, or limit our requests", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: ago(400), to: ago(0) });
+    await measured(pool, { from: ago(200), to: ago(0), venue: "kraken", component: "rest:ticker", fault: "limited" });
+    await measured(pool, { from: ago(200), to: ago(0), venue: "okx", fault: "connect" });
+    await entryIs(pool, "okx", { until: ends, limits: [{ ...limit, per: "account" }] });
+    const ofSome = { components: ["rest:ticker"] };
+    await entryIs(pool, "kraken", {
+      ...{ sources: [limit.source], checkedAt: "2026-01-31", until: { ...ends, ...ofSome } },
+      ...{ limits: [{ ...limit, endpoints: ["ticker"] }], edgeCacheMs: 2_000 },
+      blockedIn: { countries: ["US"], source: limit.source },
+    });
+    await endsOn(pool, "gemini", "2026-01-31", "It is switched off.");
+    await decide(pool, ago(100));
+    for (const [venue, reason] of [
+      ["okx", "never"],
+      ["gemini", "ended"],
+      ["binance", "blocked"],
+    ] as const)
+      await unjudge(pool, venue, reason);
+    const { incidents, venues } = await boardIn(t, database);
+    t.match(incidents, [{ venue: "kraken", fault: "limited" }]);
+    t.equal(venues.filter(({ state }) => state === "unknown").length, 3);
+    await syncRegistry(pool, database.registry);
   });
 
   await t.test("with an incident older than every sample", async (t) => {

@@ -27,7 +27,7 @@ void t.test("a venue in trouble", async (t) => {
     t.equal(state, detail.state, "as everywhere else");
     t.equal(activeIncidents, 1);
     const ticker = components.find(({ component }) => component === "rest:ticker")!;
-    t.match(ticker, { state: /degraded|outage/, agreeing: 2, reporting: 3 });
+    t.match(ticker, { state: /degraded|outage/, fault: "timeout", agreeing: 2, reporting: 3 });
     const { body } = await api.ask<{ incident: { component: string } }>(`/v1/incidents/${ticker.incident}`);
     t.equal(body.incident.component, "rest:ticker", "with a permalink");
     for (const other of components.filter(({ component }) => component !== "rest:ticker"))
@@ -36,9 +36,11 @@ void t.test("a venue in trouble", async (t) => {
 
   await t.test("has the same components on the board and on its page", async (t) => {
     const { components } = await stateOf(api, "kraken");
-    type Row = { id: string; components: { component: string; state: string; since: string }[] };
+    type Row = { id: string; components: object[] };
     const { venues } = (await api.ask<{ venues: Row[] }>("/v1/status")).body;
-    const brief = components.map(({ component, state, since }) => ({ component, state, since }));
+    const brief = components.map(({ component, state, since, fault, unknownBecause }) => ({
+      ...{ component, state, since, fault, unknownBecause },
+    }));
     t.strictSame(venues.find(({ id }) => id === "kraken")!.components, brief);
     type Page = { endpoints: { component: string }[]; streams: { component: string }[] };
     const { endpoints, streams } = (await api.ask<Page>("/v1/targets/kraken")).body;

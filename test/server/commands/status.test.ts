@@ -107,7 +107,10 @@ void t.test("texts of a service cannot reach the terminal's controls", async (t)
   const evil = "\u001b]0;owned\u0007\u009b31m\u202eKraken\nokx operational";
   const at = "2026-01-31T12:00:00.000Z";
   const fresh = { generatedAt: at, stale: false, ageSeconds: null };
-  const one = { component: evil, state: "outage", since: at, agreeing: 1, reporting: 1, incident: evil };
+  const one = {
+    ...{ component: evil, state: "outage", since: at, agreeing: 1, reporting: 1, incident: evil },
+    ...{ fault: evil, unknownBecause: { reason: "never", detail: evil.repeat(100) } },
+  };
   const venue = { id: evil, name: evil.repeat(100), category: evil, state: "outage", since: at, activeIncidents: 1 };
   const url = await serve(t, (request, response) => {
     const body = request.url!.startsWith("/v1/status")

@@ -176,7 +176,9 @@ void t.test("a board with trouble on pages of others", async (t) => {
 });
 
 const shows: Show[] = ["state", "uptime", "latency"];
-const figures = { state: "degraded", uptimePct90d: 99.998, typicalMs: 84 } as const;
+/** With the longest message. */
+const components = [{ state: "degraded", fault: "limited" }] as const;
+const figures = { state: "degraded", components, uptimePct90d: 99.998, typicalMs: 84 } as const;
 const hostileNames = [
   "</text></svg><script>alert(1)</script>",
   `"/><image href="https://x.example/y.png"/><a b="`,
@@ -219,11 +221,14 @@ void t.test("badges of hostile names are images, small, and load nothing", (t) =
 
 void t.test("each state has a sign of its own, and figures have none", (t) => {
   const drawn = (show: Show, venue: Partial<BadgeVenue>) =>
-    badgeText(badgeContent(show, { name: "A", ...figures, ...venue }, null));
+    badgeText(badgeContent(show, { name: "A", ...figures, components: [], ...venue }, null));
   const signs = (["operational", "degraded", "outage", "unknown"] as const).map(
     (state) => /scale\(\.75\)" d="([^"]+)"/.exec(drawn("state", { state }))![1],
   );
   t.equal(new Set(signs).size, 4);
+  const limited = drawn("state", { state: "degraded", components });
+  t.match(limited, "Limits our requests</text>", "limits are no degradation");
+  t.match(drawn("state", { state: "outage", components }), signs[1]!, "and never down");
   t.notMatch(drawn("uptime", {}), "scale(.75)");
   t.match(drawn("uptime", {}), ">99.998\u00a0% in 90 days</text>");
   t.match(drawn("latency", {}), ">84\u00a0ms</text>");

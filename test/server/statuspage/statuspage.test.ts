@@ -81,7 +81,7 @@ void t.test("a board with trouble, in the format of Statuspage", async (t) => {
     t.match(last, { id: `${closed.id}-closed`, status: "resolved", created_at: closed.resolved_at });
     t.match(
       last!.body,
-      /^Closed\. It was last seen failing at .* UTC, (less than a minute|1 minute) after it began\.$/,
+      /^Closed\. The trouble was last seen at .* UTC, (less than a minute|1 minute) after it began\.$/,
     );
     t.equal((await documentOfPage(api, "incidents/unresolved", "kraken")).incidents.length, 0);
   });

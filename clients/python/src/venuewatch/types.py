@@ -15,9 +15,21 @@ Severity = Literal["degraded", "outage"]
 Category = Literal["exchange", "rpc", "market-data", "oracle", "stablecoin", "bridge", "ramp"]
 """Category of the venue."""
 
-Fault = Literal["dns", "connect", "tls", "timeout", "http", "blocked", "limited", "body", "handshake", "closed", "stall", "stale"]
-"""Why a sample is bad. blocked: 403, 451 and similar; limited: 429 or 418; stall: a silent stream on a live
-socket; stale: data whose own time stands still or is far behind."""
+Fault = Literal["dns", "connect", "tls", "timeout", "http", "blocked", "limited", "halted", "body", "handshake", "closed", "stall", "stale"]
+"""Why a sample is bad. blocked: 403, 451 and similar, the venue refuses our region; limited: 429, 418, 402, or
+an answer in these words, the venue limits our requests, which is no outage; halted: the venue itself says that
+it does not trade; stall: a silent stream on a live socket; stale: data whose own time stands still or is far
+behind."""
+
+
+class UnknownBecause(TypedDict):
+    """Why a component is unknown although it is measured."""
+
+    reason: Literal["never", "ended", "blocked"]
+    """never: no region has seen it good by its present entry in the registry. ended: its entry has ended.
+    blocked: the venue refuses the only place that we measure it from."""
+    detail: str
+    """The same in words, with what to do."""
 
 
 class OfficialIncident(TypedDict):
@@ -175,246 +187,6 @@ class DetectionResponse(TypedDict):
     """In the registry's order."""
 
 
-class Vantage(TypedDict):
-    """The place from which a region measures."""
-
-    name: Union[str, None]
-    """A short name given by the operator; like the next two, null if not set."""
-    place: Union[str, None]
-    """Its location."""
-    network: Union[str, None]
-    """The operator of its network."""
-    machine: Union[str, None]
-    """Fingerprint of the machine; probes with the same fingerprint share it. Null if unknown."""
-
-
-class RegionSummaryProbesItem(TypedDict):
-    """One probe."""
-
-    id: str
-    """Identifies a probe; kept across restarts in the same data directory."""
-    version: str
-    """Its build."""
-    startedAt: str
-    """When it started."""
-    seenAt: str
-    """Its newest heartbeat."""
-    venues: int
-    """Venues that it measures."""
-    unmeasuredSlots: int
-    """Slots unmeasured since it started."""
-    unmeasuredByReason: dict[str, int]
-    """The same by reason; reasons that did not occur are omitted."""
-    clockErrorMs: Union[int, None]
-    """Its clock minus that of most venues, by the Date headers of their responses; null while fewer than three
-    agree. Ages of events are corrected by it."""
-    clockErrorWithinMs: Union[int, None]
-    """Maximum error of clockErrorMs."""
-    vantage: Vantage
-
-
-class RegionSummaryTroublesItem(TypedDict):
-    """One entry."""
-
-    probe: str
-    """Identifies a probe; kept across restarts in the same data directory."""
-    kind: Literal["network", "resolver", "sockets", "clock", "starved", "spool"]
-    """No route, no name resolution, no free socket, a clock that is wrong by more than half a second, a process
-    or machine that stalls, or a spool that cannot be written."""
-    since: str
-    """When it began."""
-    detail: str
-    """The same as text."""
-
-
-class RegionSummaryImpaired(TypedDict):
-
-    since: str
-    """When its first sign appeared."""
-    recognisedAt: str
-    """The tick that recognised it."""
-    venues: list[str]
-    """The venues that turned bad in this region only."""
-    measured: int
-    """Number of venues that the region measured then."""
-    reason: str
-    """The same as text."""
-
-
-class RegionSummaryImpairmentsItem(TypedDict):
-    """One entry."""
-
-    startedAt: str
-    """When its first sign appeared."""
-    recognisedAt: str
-    """The tick that recognised it."""
-    endedAt: Union[str, None]
-    """The tick that ended it; null while it lasts."""
-    venues: list[str]
-    """The venues that turned bad in this region only."""
-    measured: int
-    """Number of venues that the region measured then."""
-
-
-class RegionSummary(TypedDict):
-    """One region."""
-
-    id: str
-    """Region id."""
-    name: str
-    """Name."""
-    reporting: bool
-    """Whether it shipped a sample within the last minute."""
-    newestAt: Union[str, None]
-    """Slot of its newest sample."""
-    samplesLastHour: int
-    """Samples shipped in the last hour."""
-    goodPctLastHour: Union[float, None]
-    """Share of them that were good."""
-    probeVersion: Union[str, None]
-    """Build of the probe."""
-    probeStartedAt: Union[str, None]
-    """When its probe started; with several probes, the earliest start."""
-    unmeasuredSlots: Union[int, None]
-    """Slots unmeasured since then, for reasons of our own. A slot that a venue prevented is a bad sample
-    instead."""
-    probes: list[RegionSummaryProbesItem]
-    """The region's live probes, or the one that was live last; they divide its venues among themselves."""
-    troubles: list[RegionSummaryTroublesItem]
-    """Current probe trouble: what keeps its probes from measuring, or from measuring correctly. It never counts
-    against a venue."""
-    vantage: Vantage
-    """Where its probes measure from; null where they disagree. The machine is the one that all live probes run
-    on, as of generatedAt."""
-    sameMachineAs: list[str]
-    """Other regions whose probes all run on the same machine: together they are one vantage, and a fault of its
-    network affects all of them."""
-    impaired: Union[RegionSummaryImpaired, None]
-    """The region's current impairment: it keeps measuring, but has no vote. Null if there is none, and while
-    the engine is silent."""
-    impairments: list[RegionSummaryImpairmentsItem]
-    """Its impairments of the last seven days, including a current one; newest first."""
-
-
-class RegionsResponse(TypedDict):
-    """The fleet of probes."""
-
-    generatedAt: str
-    """The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the
-    published past. Nothing in it is newer. Bodies with the same instant are consistent."""
-    stale: bool
-    """Whether the engine has decided nothing for half a minute: then this may no longer be true. Never set in a
-    closed incident, which no longer changes."""
-    ageSeconds: Union[int, None]
-    """Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and
-    before the first decision."""
-    regions: list[RegionSummary]
-    """Every region of the registry; a silent one is listed, never omitted."""
-    quorum: int
-    """The number of regions that must agree: a simple majority of those that report now and are not impaired."""
-    vantages: int
-    """Number of distinct vantages of the regions that report now: regions on one machine are one vantage."""
-
-
-class PublishedRule(TypedDict):
-    """One rule."""
-
-    name: str
-    """Name; the rulebook explains it."""
-    value: float
-    """Value."""
-    unit: Literal["ms", "hours", "days", "samples", "cadences", "windows", "regions", "incidents", "venues", "share", "times"]
-    """Its unit. share is a fraction of 1; times is a multiple of the usual value; cadences are those of the
-    judged component."""
-    reason: str
-    """The reason for the value."""
-    appliedBy: Literal["engine", "probe", "figures"]
-    """Where it applies: the engine's decisions, a probe's judgement of a slot, or published figures. Only the
-    engine's can be changed in a replay."""
-
-
-StallThresholdDistribution = TypedDict("StallThresholdDistribution", {
-    "periods": "int",
-    "from": "str",
-    "to": "str",
-    "p50Ms": "int",
-    "p99Ms": "int",
-    "p999Ms": "int",
-})
-
-
-class StallThreshold(TypedDict):
-    """Stall threshold of one stream."""
-
-    venue: str
-    """Registry id of the venue."""
-    component: str
-    """ws:<name>."""
-    afterMs: int
-    """Silence beyond this is a stall."""
-    typicalPerMinute: float
-    """Usual data frames a minute."""
-    rateBasis: Literal["documented", "probed", "estimate"]
-    """The source of typicalPerMinute."""
-    basis: Literal["measured", "documented", "probed", "estimate"]
-    """The basis of the threshold: measured silences, or the stream's usual rate, which the venue documents
-    (documented), which was counted by hand (probed), or which is only estimated (estimate)."""
-    counterpart: Union[str, None]
-    """The REST endpoint that shows whether a silent stream should have sent something; null if there is none."""
-    distribution: Union[StallThresholdDistribution, None]
-    """The measured quiet periods that it is based on; null while it is computed from the usual rate."""
-
-
-class ThresholdsResponse(TypedDict):
-    """The rules of this build."""
-
-    generatedAt: str
-    """The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the
-    published past. Nothing in it is newer. Bodies with the same instant are consistent."""
-    version: str
-    """Build of the engine."""
-    rules: list[PublishedRule]
-    """Every constant of the engine, then those of probes and of published figures."""
-    stalls: list[StallThreshold]
-    """One per stream."""
-
-
-class ProblemErrorsItem(TypedDict):
-    """One entry."""
-
-    parameter: str
-    """Its name."""
-    message: str
-    """What was expected, and what came."""
-
-
-class _Problem(TypedDict):
-    """An error in the format of RFC 9457."""
-
-    type: str
-    """about:blank: no more specific than the status."""
-    title: str
-    """The status in words."""
-    status: int
-    """The HTTP status."""
-    detail: str
-    """What was wrong, and what to do."""
-
-
-class Problem(_Problem, total=False):
-    """An error in the format of RFC 9457."""
-
-    errors: list[ProblemErrorsItem]
-    """With 400: every invalid parameter. Omitted if the path or query itself is invalid."""
-    slug: str
-    """With 404 of a retracted incident: its slug. retractedAt and reason come with it."""
-    retractedAt: str
-    """When it was retracted."""
-    reason: Union[str, None]
-    """Why, in the words of the engine or the operator; null if the operator gave the reason before reasons were
-    public."""
-
-
 class Incident(TypedDict):
     """An incident, the same object everywhere."""
 
@@ -451,6 +223,10 @@ class Incident(TypedDict):
     flapping: bool
     """Whether it was at least the third incident of its component within an hour. It then closes only after a
     longer hold, so a relapse extends it."""
+    fault: Union[Fault, None]
+    """The fault of more than half of the failed and slow samples in the votes that opened it, or that made it
+    an outage. With `limited` the venue limits our requests, and is not down. Null if no fault has so many, as
+    of one that was only slow, or if no votes are on record."""
     durationSeconds: Union[int, None]
     """From startedAt to endedAt, without the recovery hold. Null while open."""
     quorum: int
@@ -1085,6 +861,267 @@ class ReliabilityResponse(TypedDict):
     venue. Newest first."""
 
 
+class Vantage(TypedDict):
+    """The place from which a region measures."""
+
+    name: Union[str, None]
+    """A short name given by the operator; like the next two, null if not set."""
+    place: Union[str, None]
+    """Its location."""
+    network: Union[str, None]
+    """The operator of its network."""
+    machine: Union[str, None]
+    """Fingerprint of the machine; probes with the same fingerprint share it. Null if unknown."""
+
+
+class NeverSeenGood(TypedDict):
+    """One component."""
+
+    venue: str
+    """Registry id of the venue."""
+    component: str
+    """rest:<name> or ws:<name>; ws:conn is the socket shared by the streams."""
+    fault: Fault
+    """The newest fault that this region saw."""
+    since: str
+    """Since when it is unknown for this reason."""
+    advice: str
+    """What to do."""
+
+
+class RegionSummaryProbesItem(TypedDict):
+    """One probe."""
+
+    id: str
+    """Identifies a probe; kept across restarts in the same data directory."""
+    version: str
+    """Its build."""
+    startedAt: str
+    """When it started."""
+    seenAt: str
+    """Its newest heartbeat."""
+    venues: int
+    """Venues that it measures."""
+    unmeasuredSlots: int
+    """Slots unmeasured since it started."""
+    unmeasuredByReason: dict[str, int]
+    """The same by reason; reasons that did not occur are omitted."""
+    clockErrorMs: Union[int, None]
+    """Its clock minus that of most venues, by the Date headers of their responses; null while fewer than three
+    agree. Ages of events are corrected by it."""
+    clockErrorWithinMs: Union[int, None]
+    """Maximum error of clockErrorMs."""
+    vantage: Vantage
+
+
+class RegionSummaryTroublesItem(TypedDict):
+    """One entry."""
+
+    probe: str
+    """Identifies a probe; kept across restarts in the same data directory."""
+    kind: Literal["network", "resolver", "sockets", "clock", "starved", "spool"]
+    """No route, no name resolution, no free socket, a clock that is wrong by more than half a second, a process
+    or machine that stalls, or a spool that cannot be written."""
+    since: str
+    """When it began."""
+    detail: str
+    """The same as text."""
+
+
+class RegionSummaryImpaired(TypedDict):
+
+    since: str
+    """When its first sign appeared."""
+    recognisedAt: str
+    """The tick that recognised it."""
+    venues: list[str]
+    """The venues that turned bad in this region only."""
+    measured: int
+    """Number of venues that the region measured then."""
+    reason: str
+    """The same as text."""
+
+
+class RegionSummaryImpairmentsItem(TypedDict):
+    """One entry."""
+
+    startedAt: str
+    """When its first sign appeared."""
+    recognisedAt: str
+    """The tick that recognised it."""
+    endedAt: Union[str, None]
+    """The tick that ended it; null while it lasts."""
+    venues: list[str]
+    """The venues that turned bad in this region only."""
+    measured: int
+    """Number of venues that the region measured then."""
+
+
+class RegionSummary(TypedDict):
+    """One region."""
+
+    id: str
+    """Region id."""
+    name: str
+    """Name."""
+    reporting: bool
+    """Whether it shipped a sample within the last minute."""
+    newestAt: Union[str, None]
+    """Slot of its newest sample."""
+    samplesLastHour: int
+    """Samples shipped in the last hour."""
+    goodPctLastHour: Union[float, None]
+    """Share of them that were good."""
+    probeVersion: Union[str, None]
+    """Build of the probe."""
+    probeStartedAt: Union[str, None]
+    """When its probe started; with several probes, the earliest start."""
+    unmeasuredSlots: Union[int, None]
+    """Slots unmeasured since then, for reasons of our own. A slot that a venue prevented is a bad sample
+    instead."""
+    probes: list[RegionSummaryProbesItem]
+    """The region's live probes, or the one that was live last; they divide its venues among themselves."""
+    troubles: list[RegionSummaryTroublesItem]
+    """Current probe trouble: what keeps its probes from measuring, or from measuring correctly. It never counts
+    against a venue."""
+    vantage: Vantage
+    """Where its probes measure from; null where they disagree. The machine is the one that all live probes run
+    on, as of generatedAt."""
+    sameMachineAs: list[str]
+    """Other regions whose probes all run on the same machine: together they are one vantage, and a fault of its
+    network affects all of them."""
+    neverSeenGood: list[NeverSeenGood]
+    """Components that no region has seen good by their present entry in the registry, and that this region sees
+    fail: the entry, this network or this place may be the cause. They are unknown, open no incident and send no
+    alert. The first 200, in the registry's order; none while the engine is silent."""
+    neverSeenGoodTotal: int
+    """Number of such components, of which at most 200 are listed."""
+    impaired: Union[RegionSummaryImpaired, None]
+    """The region's current impairment: it keeps measuring, but has no vote. Null if there is none, and while
+    the engine is silent."""
+    impairments: list[RegionSummaryImpairmentsItem]
+    """Its impairments of the last seven days, including a current one; newest first."""
+
+
+class RegionsResponse(TypedDict):
+    """The fleet of probes."""
+
+    generatedAt: str
+    """The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the
+    published past. Nothing in it is newer. Bodies with the same instant are consistent."""
+    stale: bool
+    """Whether the engine has decided nothing for half a minute: then this may no longer be true. Never set in a
+    closed incident, which no longer changes."""
+    ageSeconds: Union[int, None]
+    """Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and
+    before the first decision."""
+    regions: list[RegionSummary]
+    """Every region of the registry; a silent one is listed, never omitted."""
+    quorum: int
+    """The number of regions that must agree: a simple majority of those that report now and are not impaired."""
+    vantages: int
+    """Number of distinct vantages of the regions that report now: regions on one machine are one vantage."""
+
+
+class PublishedRule(TypedDict):
+    """One rule."""
+
+    name: str
+    """Name; the rulebook explains it."""
+    value: float
+    """Value."""
+    unit: Literal["ms", "hours", "days", "samples", "cadences", "windows", "regions", "incidents", "venues", "share", "times"]
+    """Its unit. share is a fraction of 1; times is a multiple of the usual value; cadences are those of the
+    judged component."""
+    reason: str
+    """The reason for the value."""
+    appliedBy: Literal["engine", "probe", "figures"]
+    """Where it applies: the engine's decisions, a probe's judgement of a slot, or published figures. Only the
+    engine's can be changed in a replay."""
+
+
+StallThresholdDistribution = TypedDict("StallThresholdDistribution", {
+    "periods": "int",
+    "from": "str",
+    "to": "str",
+    "p50Ms": "int",
+    "p99Ms": "int",
+    "p999Ms": "int",
+})
+
+
+class StallThreshold(TypedDict):
+    """Stall threshold of one stream."""
+
+    venue: str
+    """Registry id of the venue."""
+    component: str
+    """ws:<name>."""
+    afterMs: int
+    """Silence beyond this is a stall."""
+    typicalPerMinute: float
+    """Usual data frames a minute."""
+    rateBasis: Literal["documented", "probed", "estimate"]
+    """The source of typicalPerMinute."""
+    basis: Literal["measured", "documented", "probed", "estimate"]
+    """The basis of the threshold: measured silences, or the stream's usual rate, which the venue documents
+    (documented), which was counted by hand (probed), or which is only estimated (estimate)."""
+    counterpart: Union[str, None]
+    """The REST endpoint that shows whether a silent stream should have sent something; null if there is none."""
+    distribution: Union[StallThresholdDistribution, None]
+    """The measured quiet periods that it is based on; null while it is computed from the usual rate."""
+
+
+class ThresholdsResponse(TypedDict):
+    """The rules of this build."""
+
+    generatedAt: str
+    """The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the
+    published past. Nothing in it is newer. Bodies with the same instant are consistent."""
+    version: str
+    """Build of the engine."""
+    rules: list[PublishedRule]
+    """Every constant of the engine, then those of probes and of published figures."""
+    stalls: list[StallThreshold]
+    """One per stream."""
+
+
+class ProblemErrorsItem(TypedDict):
+    """One entry."""
+
+    parameter: str
+    """Its name."""
+    message: str
+    """What was expected, and what came."""
+
+
+class _Problem(TypedDict):
+    """An error in the format of RFC 9457."""
+
+    type: str
+    """about:blank: no more specific than the status."""
+    title: str
+    """The status in words."""
+    status: int
+    """The HTTP status."""
+    detail: str
+    """What was wrong, and what to do."""
+
+
+class Problem(_Problem, total=False):
+    """An error in the format of RFC 9457."""
+
+    errors: list[ProblemErrorsItem]
+    """With 400: every invalid parameter. Omitted if the path or query itself is invalid."""
+    slug: str
+    """With 404 of a retracted incident: its slug. retractedAt and reason come with it."""
+    retractedAt: str
+    """When it was retracted."""
+    reason: Union[str, None]
+    """Why, in the words of the engine or the operator; null if the operator gave the reason before reasons were
+    public."""
+
+
 class UptimeDay(TypedDict):
     """One UTC day. Minutes are judged by a majority of the regions that measured them and were not impaired."""
 
@@ -1124,6 +1161,13 @@ class ComponentState(TypedDict):
     since: str
     """The tick that confirmed this state. While the engine is silent or catching up: since when the state has
     read unknown."""
+    fault: Union[Fault, None]
+    """What it mostly is while it is degraded or in outage: what most regions that see it so saw last, or else
+    the fault of its open incident. With `limited` the venue limits our requests, and is not down. Null if it is
+    neither, and if there is no such fault."""
+    unknownBecause: Union[UnknownBecause, None]
+    """Why it is unknown although it is measured. Null if it is not unknown, or for want of measurements or of a
+    decision."""
 
 
 class CategoryCounts(TypedDict):
@@ -1270,6 +1314,61 @@ class StatusResponse(TypedDict):
     """Open incidents, and those closed within the last day; newest first."""
 
 
+class VenueEntryUntil(TypedDict):
+
+    date: str
+    """The first day without it, in UTC."""
+    what: str
+    """What ends."""
+    source: str
+    """Where the venue says so."""
+    components: Union[list[str], None]
+    """The components that end; null: all."""
+
+
+class VenueEntryLimitsItem(TypedDict):
+    """One limit."""
+
+    origin: str
+    """Of these addresses."""
+    requests: int
+    """Number of requests."""
+    periodMs: int
+    """In this time."""
+    per: Literal["address", "account"]
+    """What is counted: requests from one address, or those of one account, of which a probe has none."""
+    endpoints: Union[list[str], None]
+    """Names of the endpoints that it is about; null: all of the origin."""
+    source: str
+    """Where the venue says so."""
+
+
+class VenueEntryBlockedIn(TypedDict):
+
+    countries: list[str]
+    """ISO 3166-1 alpha-2 codes."""
+    source: str
+    """Where the venue says so."""
+
+
+class VenueEntry(TypedDict):
+    """What the registry says of its own entry for the venue; null where it says nothing."""
+
+    sources: Union[list[str], None]
+    """Addresses of the venue's documentation and changelog."""
+    checkedAt: Union[str, None]
+    """The day on which the entry was last compared with its sources."""
+    until: Union[VenueEntryUntil, None]
+    """What ends, and when. Its components are unknown from then on, and never down."""
+    limits: Union[list[VenueEntryLimitsItem], None]
+    """How many requests the venue accepts. All requests of the probes on one address stay below half of each
+    limit by address; the cadences of endpoints and streams are the resolved ones."""
+    blockedIn: Union[VenueEntryBlockedIn, None]
+    """Countries that the venue does not serve."""
+    edgeCacheMs: Union[int, None]
+    """For so long an edge in front of the venue may repeat an answer: a shorter outage behind it is invisible."""
+
+
 class LatencyPoint(TypedDict):
     """One bucket of the chart, computed exactly from raw samples."""
 
@@ -1319,6 +1418,13 @@ class EndpointStatus(TypedDict):
     since: str
     """The tick that confirmed this state. While the engine is silent or catching up: since when the state has
     read unknown."""
+    fault: Union[Fault, None]
+    """What it mostly is while it is degraded or in outage: what most regions that see it so saw last, or else
+    the fault of its open incident. With `limited` the venue limits our requests, and is not down. Null if it is
+    neither, and if there is no such fault."""
+    unknownBecause: Union[UnknownBecause, None]
+    """Why it is unknown although it is measured. Null if it is not unknown, or for want of measurements or of a
+    decision."""
     regionState: State
     """As seen by the selected region."""
     samples: int
@@ -1334,8 +1440,10 @@ class EndpointStatus(TypedDict):
     newestAt: Union[str, None]
     """Slot of the newest sample."""
     newestFault: Union[Fault, None]
-    """Why a sample is bad. blocked: 403, 451 and similar; limited: 429 or 418; stall: a silent stream on a live
-    socket; stale: data whose own time stands still or is far behind."""
+    """Why a sample is bad. blocked: 403, 451 and similar, the venue refuses our region; limited: 429, 418, 402,
+    or an answer in these words, the venue limits our requests, which is no outage; halted: the venue itself
+    says that it does not trade; stall: a silent stream on a live socket; stale: data whose own time stands
+    still or is far behind."""
     certificateExpiresAt: Union[str, None]
     """Expiry of the newest certificate that the server presented within the last day; null if none was seen."""
     lag: Union[EndpointStatusLag, None]
@@ -1361,6 +1469,13 @@ class StreamStatus(TypedDict):
     since: str
     """The tick that confirmed this state. While the engine is silent or catching up: since when the state has
     read unknown."""
+    fault: Union[Fault, None]
+    """What it mostly is while it is degraded or in outage: what most regions that see it so saw last, or else
+    the fault of its open incident. With `limited` the venue limits our requests, and is not down. Null if it is
+    neither, and if there is no such fault."""
+    unknownBecause: Union[UnknownBecause, None]
+    """Why it is unknown although it is measured. Null if it is not unknown, or for want of measurements or of a
+    decision."""
     regionState: State
     """As seen by the selected region."""
     samples: int
@@ -1381,8 +1496,10 @@ class StreamStatus(TypedDict):
     newestAt: Union[str, None]
     """Slot of the newest sample."""
     newestFault: Union[Fault, None]
-    """Why a sample is bad. blocked: 403, 451 and similar; limited: 429 or 418; stall: a silent stream on a live
-    socket; stale: data whose own time stands still or is far behind."""
+    """Why a sample is bad. blocked: 403, 451 and similar, the venue refuses our region; limited: 429, 418, 402,
+    or an answer in these words, the venue limits our requests, which is no outage; halted: the venue itself
+    says that it does not trade; stall: a silent stream on a live socket; stale: data whose own time stands
+    still or is far behind."""
 
 
 class RegionComparison(TypedDict):
@@ -1541,6 +1658,7 @@ class ExchangeResponse(TypedDict):
     before the first decision."""
     exchange: ExchangeResponseExchange
     """The venue."""
+    entry: VenueEntry
     state: State
     since: str
     """The tick that confirmed this state. While the engine is silent or catching up: since when the state has
@@ -1602,6 +1720,13 @@ class ComponentVerdict(TypedDict):
     since: str
     """The tick that confirmed this state. While the engine is silent or catching up: since when the state has
     read unknown."""
+    fault: Union[Fault, None]
+    """What it mostly is while it is degraded or in outage: what most regions that see it so saw last, or else
+    the fault of its open incident. With `limited` the venue limits our requests, and is not down. Null if it is
+    neither, and if there is no such fault."""
+    unknownBecause: Union[UnknownBecause, None]
+    """Why it is unknown although it is measured. Null if it is not unknown, or for want of measurements or of a
+    decision."""
     agreeing: int
     """Number of the reporting regions that see this state, or for `degraded` an outage."""
     reporting: int

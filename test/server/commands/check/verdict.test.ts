@@ -46,6 +46,7 @@ void t.test("nobody is blamed against the quorum, whatever the evidence", (t) =>
     const { culprit } = verdict;
     reached.add(verdict.rule);
     const fail = (claim: string) => t.fail(`${claim}: ${culprit}`, { given, verdict });
+    const saysItself = here.some(({ fault }) => fault === "halted");
     const isOfUser = !["nobody", "venue", "unknown"].includes(culprit);
     const all = [...here, ...given.controls.map(({ measured }) => measured)];
 
@@ -54,8 +55,8 @@ void t.test("nobody is blamed against the quorum, whatever the evidence", (t) =>
       const seenHere = here.some(
         (part) => isBad(part) && confirms.some(({ component }) => componentsIn(part).includes(component)),
       );
-      if ((quorum.state !== "operational" || seenHere) !== (culprit === "venue"))
-        fail("the venue, if a quorum says so");
+      if ((quorum.state !== "operational" || seenHere || saysItself) !== (culprit === "venue"))
+        fail("the venue, if a quorum says so, or itself");
       const works = (part: MeasuredPart) =>
         quorum.components.some(
           ({ component, state }) => componentsIn(part).includes(component) && state === "operational",
@@ -67,7 +68,8 @@ void t.test("nobody is blamed against the quorum, whatever the evidence", (t) =>
       const told = { "rate-limit": "limited", "refused-here": "blocked" }[verdict.rule];
       if (told !== undefined && !alone.some(({ fault }) => fault === told)) fail("for a fault of another part");
     } else {
-      if (["venue", "nobody", "place", "rate-limit"].includes(culprit)) fail("without a quorum");
+      if (["nobody", "place", "rate-limit"].includes(culprit)) fail("without a quorum");
+      if ((culprit === "venue") !== saysItself) fail("the venue, only if itself says so");
       if (isOfUser && culprit !== "clock" && all.some(answered)) fail("without a quorum, while something answers");
       if (isOfUser && culprit !== "clock" && given.controls.length < 3) fail("without a quorum, by few others");
     }
@@ -120,12 +122,14 @@ function randomEvidence(dice: Dice): Evidence {
         components: dice.some([...components, "ws:shared"]).map((component) => ({
           ...{ component, state: dice.weighted(states) },
           ...{ agreeing: dice.whole(0, reporting), reporting },
+          ...{ fault: dice.weighted([null, "limited", "timeout"]), unknownBecause: null },
         })),
         dissenting: dice.weighted([[], ["us-east"], null]),
       };
   const clockErrorMs = dice.weighted([0, 0, 900, -1500, 40_000, -5_000_000_000]);
   return {
     ...{ venue: "acme", quorum },
+    refusedToService: dice.happens(0.1) ? dice.some(components) : [],
     here: dice.happens(0.1) ? [] : dice.some(components).map(result),
     controls: controls()
       .slice(0, dice.whole(0, 4))
