@@ -3,8 +3,8 @@
 import type { Region, Registry, RestEndpoint, SocketConfig } from "./registry.js";
 
 /**
- * The registry with the addresses at which a region measures. Only what asks a venue uses it: components keep the address
- * of the entry in the database and on pages.
+ * The registry with the addresses at which a region measures. Only what asks a venue uses it: components keep the
+ * address of the entry in the database and on pages.
  */
 export function measuredIn(registry: Registry, regionId: string | null): Registry {
   const region = registry.regions.find(({ id }) => id === regionId);
