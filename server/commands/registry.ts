@@ -98,7 +98,7 @@ function originsOf(registry: Registry, probes: number) {
 function textOf({ probes, origins, ages, blocked, differences }: Report): string {
   const sentences = ageSentences(ages);
   return [
-    `Requests a minute, of one probe and of ${probes} on one address; at most ${usableShare * 100} % of a limit is used:\n`,
+    `Requests a minute, of one probe and of ${probes} on one address; less than ${usableShare * 100} % of a limit is used:\n`,
     plainTable([
       ["origin", "one probe", `all ${probes}`, "limit", "half", "used", "what is counted"],
       ...origins.flatMap(rowsOf),

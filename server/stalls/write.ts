@@ -16,7 +16,8 @@ export interface Threshold {
 /**
  * Writes thresholds into a registry file and leaves every other byte unchanged: into whole entries, and as overrides of
  * venues of the catalogue. The file is replaced atomically: a program that starts meanwhile reads either the old or
- * the new one. Changes that others made since the measurement stay; thresholds of streams that they removed are dropped.
+ * the new one. Changes that others made since the measurement stay; thresholds of streams that they removed are
+ * dropped.
  *
  * @throws UserError if the file cannot be read or written, or is not (or no longer) a valid registry
  */

@@ -23,7 +23,7 @@ export interface LimitUse {
   allPerMinute: number;
   /** The limit, in requests a minute. */
   limitPerMinute: number;
-  /** The part of it that may be used. */
+  /** The part of it below which the requests stay. */
   usablePerMinute: number;
 }
 
@@ -63,7 +63,7 @@ export function askedOrigins({ venues, regions }: Registry): { origin: string; p
  * @returns the registry, and a sentence for each endpoint that cannot be measured within the limits
  */
 export function withinLimits(registry: Registry, probes: number): { registry: Registry; problems: string[] } {
-  const tight = limitUses(registry, probes).filter((use) => excessOf(use) > 1);
+  const tight = limitUses(registry, probes).filter((use) => excessOf(use) >= 1);
   if (tight.length === 0) return { registry, problems: [] };
   const problems: string[] = [];
   const venues = registry.venues.map((venue) => ({
@@ -75,7 +75,8 @@ export function withinLimits(registry: Registry, probes: number): { registry: Re
         )
         .sort((a, b) => excessOf(b) - excessOf(a));
       if (use === undefined) return endpoint;
-      const cadenceMs = Math.ceil((endpoint.cadenceMs * excessOf(use)) / 1000) * 1000;
+      // the next whole second, so that less than the usable part is used
+      const cadenceMs = (Math.floor((endpoint.cadenceMs * excessOf(use)) / 1000 + 1e-6) + 1) * 1000;
       if (cadenceMs > longestCadenceMs)
         problems.push(tooSlow(`${venue.id} rest:${endpoint.name}`, cadenceMs, use, probes));
       return { ...endpoint, cadenceMs };
@@ -84,7 +85,10 @@ export function withinLimits(registry: Registry, probes: number): { registry: Re
   return { registry: { ...registry, venues }, problems };
 }
 
-/** By which factor a limit's usable part is exceeded. Of sums of fractions, the last digits are rounding errors. */
+/**
+ * By which factor a limit's usable part is exceeded; 1: all of it is used. Of sums of fractions, the last digits are
+ * rounding errors.
+ */
 function excessOf({ allPerMinute, usablePerMinute }: LimitUse): number {
   return Math.round((allPerMinute / usablePerMinute) * 1e9) / 1e9;
 }
@@ -96,7 +100,7 @@ function tooSlow(
   probes: number,
 ) {
   return (
-    `${component}: expected at most ${shownRate(usablePerMinute)} requests a minute, half of the limit of ${limit.origin} ` +
+    `${component}: expected less than ${shownRate(usablePerMinute)} requests a minute, half of the limit of ${limit.origin} ` +
     `(${limit.requests} in ${limit.periodMs / 1000} s for one address: ${limit.source}), found ${shownRate(perMinute)} of ` +
     `each of ${probes} probes on one address; within the limit its cadence would be ${cadenceMs / 1000} s, and the ` +
     `longest is ${longestCadenceMs / 1000} s: remove endpoints of this origin, or run fewer probes on one address`

@@ -54,7 +54,7 @@ void t.test(
     const source = "its documentation";
     const limits = [{ origin: "http://127.0.0.1:9", requests: 1, periodMs: 900_000, per: "address" as const, source }];
     const value = { probeIntervalMs: 5000, regions, venues: [{ ...simplestVenue("mine", endpoint), limits }] };
-    t.equal(parseRegistry(value, "mine").venues[0]!.rest[0]!.cadenceMs, 1_800_000);
+    t.equal(parseRegistry(value, "mine").venues[0]!.rest[0]!.cadenceMs, 1_801_000);
     const REGISTRY = join(dirname(env["REGISTRY"]!), "limited.json");
     writeFileSync(REGISTRY, JSON.stringify(value));
     const script = runCli(t, ["up"], { ...env, REGISTRY });
