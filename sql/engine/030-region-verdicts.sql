@@ -362,8 +362,8 @@ begin
     from seen s
     where k.component_id = s.component_id and k.region_id = s.region_id
       and (
-        k.state, k.reporting, k.samples, k.bad, k.slow, k.refused, k.bad_run, k.run_from, k.in_part, k.newest_at, k.newest_fault,
-        k.newest_bad_at
+        k.state, k.reporting, k.samples, k.bad, k.slow, k.refused, k.bad_run, k.run_from, k.in_part, k.newest_at,
+        k.newest_fault, k.newest_bad_at
       )
         is distinct from
         (

@@ -107,8 +107,8 @@ latency_hour_recomputed as (
   where kind = 'rest' and good and latency_us is not null
   group by 1, 2, 3, 4
 ),
--- A region's vote: down if at least as many samples failed, other than by a limit of our requests, as did not; bad from a
--- fifth on. An impaired region has none, and neither has any in a minute that says nothing about the venue.
+-- A region's vote: down if at least as many samples failed, other than by a limit of our requests, as did not; bad from
+-- a fifth on. An impaired region has none, and neither has any in a minute that says nothing about the venue.
 votes as (
   select
     minute,

@@ -2,8 +2,8 @@
 --
 -- $1 {regions: [{region, name}], venues: [{venue, name, category, symbol, quote, chain, officialKind, officialPage,
 -- officialApi, about, notAbout, formerIds, entry, components: [{component, label, target, cadenceMs, stallAfterMs,
--- stallBasis, entry (its fingerprint), endsAt, endsBecause}]}]}, in the order of the file. What the registry no longer contains is unpublished; what returns is
--- published again, with its history. Run it after rename_venues.sql.
+-- stallBasis, entry (its fingerprint), endsAt, endsBecause}]}]}, in the order of the file. What the registry no longer
+-- contains is unpublished; what returns is published again, with its history. Run it after rename_venues.sql.
 with given_regions as (
   select r.value ->> 'region' as region, r.value ->> 'name' as name, r.ordinality::smallint as position
   from jsonb_array_elements($1::jsonb -> 'regions') with ordinality r

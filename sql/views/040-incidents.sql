@@ -206,14 +206,14 @@ begin atomic
     cross join lateral (
       values
         ('dns', b.dns), ('connect', b.connect), ('tls', b.tls), ('timeout', b.timeout), ('http', b.http),
-        ('blocked', b.blocked), ('limited', b.limited), ('halted', b.halted), ('body', b.body), ('handshake', b.handshake),
-        ('closed', b.closed), ('stall', b.stall),
+        ('blocked', b.blocked), ('limited', b.limited), ('halted', b.halted), ('body', b.body),
+        ('handshake', b.handshake), ('closed', b.closed), ('stall', b.stall),
         -- a sample has one fault, and this one has no column of its own
         (
           'stale',
           b.bad - (
-            b.dns + b.connect + b.tls + b.timeout + b.http + b.blocked + b.limited + b.halted + b.body + b.handshake + b.closed
-              + b.stall
+            b.dns + b.connect + b.tls + b.timeout + b.http + b.blocked + b.limited + b.halted + b.body + b.handshake
+              + b.closed + b.stall
           )
         )
     ) as f (fault, n)

@@ -103,7 +103,8 @@ select
   m.stall as stall_faults,
   -- the roll-up predates this fault and has no count of it: bad samples without any other fault
   m.samples - m.good - (
-    m.dns + m.connect + m.tls + m.timeout + m.http + m.blocked + m.limited + m.halted + m.body + m.handshake + m.closed + m.stall
+    m.dns + m.connect + m.tls + m.timeout + m.http + m.blocked + m.limited + m.halted + m.body + m.handshake + m.closed
+      + m.stall
   ) as stale_faults
 from sample_minute m
 left join component c using (component_id)

@@ -201,7 +201,8 @@ comment on view analytics.unjudged is
 comment on column analytics.unjudged.venue is 'Venue id';
 comment on column analytics.unjudged.component is 'rest:NAME, ws:NAME, or ws:conn for the socket';
 comment on column analytics.unjudged.reason is
-'never: no region had seen it good by its entry. ended: its entry names an end. blocked: the venue refused one place only';
+'never: no region had seen it good by its entry. ended: its entry names an end. blocked: the venue refused one place '
+'only';
 comment on column analytics.unjudged.started_at is 'The first instant of the period';
 comment on column analytics.unjudged.ended_at is 'The first instant after it; null while it lasts';
 

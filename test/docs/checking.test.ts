@@ -117,6 +117,7 @@ async function makeWorldOfAllKinds(db: Db): Promise<void> {
   const reporting = { regions: ["eu-central", "ap-southeast"] };
   await measured(db, { ...minute, ...kraken, ...reporting, fault: "http" });
   await measured(db, { ...minute, venue: "gemini", component: "rest:book", fault: "limited", receivedAfterS: 9 });
+  await measured(db, { ...minute, venue: "coinbase", component: "rest:time", fault: "timeout" });
   await unmeasured(db, { ...minute, venue: "deribit", kind: "ws" });
   await measured(db, { ...minute, venue: "deribit", component: "ws:conn", fault: "closed" });
 

@@ -29,8 +29,9 @@ export interface Incident {
 }
 
 /**
- * Why it closed. `ended`: by its entry, what it measures has ended. `witnessed`: a region that saw it bad sees it well. `held`: none of these regions sees it well, but a
- * quorum has seen it well for long. `unmeasured`: for very long, its state was unknown at least from time to time.
+ * Why it closed. `ended`: by its entry, what it measures has ended. `witnessed`: a region that saw it bad sees it well.
+ * `held`: none of these regions sees it well, but a quorum has seen it well for long. `unmeasured`: for very long, its
+ * state was unknown at least from time to time.
  */
 export type Closing = "ended" | "witnessed" | "held" | "unmeasured";
 

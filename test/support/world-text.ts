@@ -14,7 +14,8 @@
  *       us   .*20
  *
  * A component may be `new` (no region has seen it good) and `ends at 60s`. A slot is `.` good, `x` failed, `b` blocked,
- * `l` limited, `u` unserved, `900ms` good with that latency, `x900ms` failed with that latency, or `_` not measured. `x*3` is three failed slots, and `x@2` is one that reached the database two seconds after its slot.
+ * `l` limited, `u` unserved, `900ms` good with that latency, `x900ms` failed with that latency, or `_` not measured.
+ * `x*3` is three failed slots, and `x@2` is one that reached the database two seconds after its slot.
  * The first slot is at the first instant plus the component's phase; `from -60s` at the start of a line makes it
  * earlier. There are no instants while the engine is away: in the example, 90s is the next one.
  */
