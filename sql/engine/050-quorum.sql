@@ -2,8 +2,8 @@
 --
 -- The quorum is a simple majority of the regions that report the component now and are neither impaired, outliers nor
 -- refused from too few places, not of the configured ones: a region without samples has no vote, either way. A
--- majority, never a half: with two of four regions bad and two good, nothing is confirmed. And never one region alone if
--- others are published: its route may be broken, and the others silent.
+-- majority, never a half: with two of four regions bad and two good, nothing is confirmed. And never one region alone
+-- if others are published: its route may be broken, and the others silent.
 
 create function engine.quorum(counted bigint, published bigint, r engine.rules) returns integer
 language sql immutable parallel safe

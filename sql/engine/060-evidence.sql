@@ -15,11 +15,11 @@ end;
 -- Computed only from samples, impairments and typical latencies, by what was known at `known_at`: anyone who may read
 -- these can recompute an incident's evidence. Only the probes' builds are the current ones.
 --
--- Longer than 150 lines: each step needs most of what the step before it found.
---
 -- {at, state, published, reporting, vantages, quorum, confirming, notes: [...], votes: [...], notCounted: [...]}; every
 -- published region is in one of the last two lists. `confirming` is the number of votes bad enough for an opening;
 -- `vantages` is the number of vantages of the counted regions.
+--
+-- Longer than 150 lines: each step needs most of what the step before it found.
 create function engine.evidence(
   of_components integer[],
   since timestamptz,
