@@ -132,7 +132,8 @@ async function readWorld(pool: Pool): Promise<StoredWorld> {
         select jsonb_agg(jsonb_build_object('id', venue, 'components', components) order by venue_position)
         from (
           select venue, venue_position, jsonb_agg(
-            jsonb_build_object('id', component, 'kind', kind, 'cadenceMs', cadence_ms) order by position
+            -- no region has seen it good before the history
+            jsonb_build_object('id', component, 'kind', kind, 'cadenceMs', cadence_ms, 'isNew', true) order by position
           ) as components
           from watched
           group by venue, venue_position
