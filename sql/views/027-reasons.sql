@@ -33,8 +33,9 @@ return coalesce(
     select f.newest_fault
     from (
       select r.newest_fault, count(*) as regions, sum(count(*)) over () as of_regions
-      from api.region_vote r
-      where r.component_id = of_component and r.not_counted is null and r.state in ('degraded', 'outage')
+      -- also regions without a vote, because finding these for each component would slow the board down
+      from api.region_state r
+      where r.component_id = of_component and r.reporting and r.state in ('degraded', 'outage')
       group by r.newest_fault
     ) f
     where f.regions * 2 > f.of_regions

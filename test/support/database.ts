@@ -38,6 +38,8 @@ export async function migratedDatabase(t: Test): Promise<TestDatabase> {
   if (server) await migrate(pool, registry, log);
   // a directory prepared an hour ago must not look as if its venues had been watched, unmeasured, for that hour
   else await pool.script("update venue set watched_from = now(); update component set watched_from = now()");
+  // as if measured before: else the engine would conclude nothing from a component's trouble before it was good once
+  await pool.script("update component_entry set good_at = '-infinity'");
   return { url, pool, registry };
 }
 

@@ -551,7 +551,7 @@ export interface components {
       notCounted: {
         /** @description Region id. */
         region: string;
-        /** @description Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues turned bad there at once, and in no other region whose own network worked; outlier: it has seen this bad for long, and no quorum with it. */
+        /** @description Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues turned bad there at once, and in no other region whose own network worked; refused: the venue blocks this place, and no second place confirms that it blocks everybody; outlier: it has seen this bad for long, and no quorum with it. */
         reason: string;
         /** @description Slot of its newest sample, if any. */
         newestAt: string | null;
@@ -1166,6 +1166,7 @@ export interface components {
         | "cadences"
         | "windows"
         | "regions"
+        | "vantages"
         | "incidents"
         | "venues"
         | "share"

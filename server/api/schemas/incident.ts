@@ -195,7 +195,7 @@ const votesObject = object("The votes behind a decision.", {
       object("One entry.", {
         region: shownAs(regionId, "ap-southeast"),
         reason: text(
-          "Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues turned bad there at once, and in no other region whose own network worked; outlier: it has seen this bad for long, and no quorum with it.",
+          "Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues turned bad there at once, and in no other region whose own network worked; refused: the venue blocks this place, and no second place confirms that it blocks everybody; outlier: it has seen this bad for long, and no quorum with it.",
           "newest sample too old",
         ),
         newestAt: orNull(instant("Slot of its newest sample, if any.", "2026-01-31T11:36:02.400Z")),

@@ -17,7 +17,7 @@ import {
 } from "../../api/schemas/shapes.js";
 
 const kinds = ["rest", "ws"] as const;
-const reasons = ["engine", "impaired", "outlier", "never", "late"] as const;
+const reasons = ["engine", "impaired", "outlier", "refused", "never", "late"] as const;
 
 const cell = object("One component in one region.", {
   region: regionId,

@@ -46,6 +46,7 @@ export const matrixWords = {
     engine: "not decided: our engine is silent",
     impaired: "not counted: region impaired",
     outlier: "not counted: it has seen this bad for long while no quorum did",
+    refused: "not counted: the venue refuses this place, which is no outage unless a second place confirms it",
     never: "not counted: it sends nothing",
   },
   explained:

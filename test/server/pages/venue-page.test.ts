@@ -81,7 +81,7 @@ void t.test("regions that are not counted", async (t) => {
   await t.test("one that stands alone for long", async (t) => {
     await pool.query(sql`truncate impairment`);
     await measured(pool, { from: ago(120), to: ago(0) });
-    await measured(pool, { from: ago(120), to: ago(0), fault: "blocked", regions: ["us-east"], venue: "okx" });
+    await measured(pool, { from: ago(120), to: ago(0), fault: "http", regions: ["us-east"], venue: "okx" });
     await pool.query(sql`
       insert into outlier (component_id, region_id, started_at)
       select component_id, region_id, now() - interval '1 hour'
@@ -91,8 +91,15 @@ void t.test("regions that are not counted", async (t) => {
     await decide(pool);
     t.match(
       await okx(),
-      /failed, newest: the venue refused our region not counted: it has seen this bad for long while no quorum did/,
+      /failed, newest: an error instead of an answer not counted: it has seen this bad for long while no quorum did/,
     );
+  });
+  await t.test("one that the venue refuses", async (t) => {
+    await pool.query(sql`truncate outlier`);
+    await measured(pool, { from: ago(120), to: ago(0) });
+    await measured(pool, { from: ago(120), to: ago(0), fault: "blocked", regions: ["us-east"], venue: "okx" });
+    await decide(pool);
+    t.match(await okx(), /failed, newest: the venue refused our region not counted: the venue refuses this place/);
   });
 });
 

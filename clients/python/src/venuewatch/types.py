@@ -86,7 +86,7 @@ class Feed(TypedDict):
     """Since when the feed has been in this state without a break; null if there is no feed."""
     tellsIncidents: bool
     """Whether it could announce an outage: false if there is no feed, or if it only announces maintenance
-    (Binance). Its silence then means nothing."""
+    (Binance, Bitget, Gate). Its silence then means nothing."""
     readAt: Union[str, None]
     """When it was last read and understood; null: never."""
 
@@ -337,8 +337,9 @@ class _VotesNotCountedItem(TypedDict):
     """Region id."""
     reason: str
     """Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired:
-    most venues turned bad there at once, and in no other region whose own network worked; outlier: it has seen
-    this bad for long, and no quorum with it."""
+    most venues turned bad there at once, and in no other region whose own network worked; refused: the venue
+    blocks this place, and no second place confirms that it blocks everybody; outlier: it has seen this bad for
+    long, and no quorum with it."""
     newestAt: Union[str, None]
     """Slot of its newest sample, if any."""
     vantage: VotesNotCountedItemVantage
@@ -1030,7 +1031,7 @@ class PublishedRule(TypedDict):
     """Name; the rulebook explains it."""
     value: float
     """Value."""
-    unit: Literal["ms", "hours", "days", "samples", "cadences", "windows", "regions", "incidents", "venues", "share", "times"]
+    unit: Literal["ms", "hours", "days", "samples", "cadences", "windows", "regions", "vantages", "incidents", "venues", "share", "times"]
     """Its unit. share is a fraction of 1; times is a multiple of the usual value; cadences are those of the
     judged component."""
     reason: str

@@ -35,6 +35,8 @@ const world = await startWorld({
 t.teardown(() => world.close());
 const registry = hasty(world.registry);
 await migrate(pool, registry, log);
+// the world has other hosts, which nobody has seen good yet
+await pool.script("update component_entry set good_at = '-infinity'");
 const api = await serveApi(t, { pool, registry });
 const stale = await serveApi(t, { pool, registry, staleAfterMs: 1 });
 const at = (port: number) => `http://127.0.0.1:${port}`;
