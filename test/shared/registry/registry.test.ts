@@ -11,7 +11,7 @@ const all = await loadRegistry(packagedFile("registry/all.json"));
 const board: [id: string, perMinute: number, components: string][] = [
   ["binance", 46, "rest:ping rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
   ["coinbase", 34, "rest:time rest:ticker rest:book rest:trades ws:conn ws:heartbeat ws:ticker ws:trades ws:book"],
-  ["kraken", 15, "rest:time rest:status rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
+  ["kraken", 14, "rest:time rest:status rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
   ["okx", 34, "rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
   ["bybit", 34, "rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
   ["kucoin", 40, "rest:time rest:status rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
