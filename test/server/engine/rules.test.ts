@@ -14,6 +14,7 @@ const rulesSince = [
   ["0.2.0", "d02374abcebc"],
   ["0.3.0", "cfdd2a1e637d"],
   ["0.9.0", "af68173c0dab"],
+  ["0.10.0", "09e43932c9c4"],
 ] as const;
 
 const hash = createHash("sha256")
@@ -50,7 +51,7 @@ void t.test("the rule book names every rule, and no other", async (t) => {
   const named = new Set(
     [
       ...book.matchAll(
-        /`([a-z]+(?:_[a-z]+)*_(?:ms|share|samples|cadences|run|days|hours|multiple|venues|openings|windows|regions|failed))`/g,
+        /`([a-z]+(?:_[a-z]+)*_(?:ms|share|samples|cadences|run|days|hours|multiple|venues|openings|windows|regions|vantages|failed))`/g,
       ),
     ].map(([, name]) => name!),
   );
