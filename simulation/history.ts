@@ -8,6 +8,7 @@ import { checkCoverage } from "./checkers/coverage.js";
 import { checkDeliveries } from "./checkers/deliveries.js";
 import { checkEngine } from "./checkers/engine.js";
 import { checkGreen } from "./checkers/green.js";
+import { checkPauses } from "./checkers/pauses.js";
 import { checkLeader } from "./checkers/leader.js";
 import { checkMigrations } from "./checkers/migrations.js";
 import { checkNotices } from "./checkers/notices.js";
@@ -65,7 +66,7 @@ function quietMsAfter(script: readonly ScriptedFault[]): number {
 /** While all programs run; then the cores stop, so that the engine's records stay as they are. */
 const checksOfRunning = [checkBounds, checkRollups, checkMigrations, checkNotices];
 const checks = [
-  ...[checkSamples, checkCoverage, checkBlame, checkGreen],
+  ...[checkSamples, checkCoverage, checkBlame, checkGreen, checkPauses],
   ...[checkAlerts, checkDeliveries, checkLeader, checkEngine, checkSecondOpinion, checkBodies],
 ];
 

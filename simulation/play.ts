@@ -5,6 +5,7 @@ import type { Disks } from "./disk/disks.js";
 import type { Period } from "./ledger.js";
 import type { Network } from "./network/network.js";
 import { type FaultKind, type ScriptedFault, textOf } from "./script.js";
+import { venueFaults } from "./venue.js";
 import type { Machine, VirtualTime } from "./virtual-time.js";
 
 export interface Stage {
@@ -80,9 +81,13 @@ function endsByItself({ kind }: ScriptedFault): boolean {
 function affectedBy({ kind, target, other = "" }: ScriptedFault): string {
   if (["kill", "die", "power", "migrate"].includes(kind)) return `process ${target}`;
   if (["cut", "part"].includes(kind)) return `links ${target}`;
-  if (["errors", "silent", "slow", "nonsense", "quiet stream", "quiet market"].includes(kind)) return `venue ${target}`;
+  if (isOfVenue(kind)) return `venue ${target}`;
   if (["refuse", "hang", "reset"].includes(kind)) return `receiver ${target}`;
   return `${kind} ${target} ${other}`;
+}
+
+function isOfVenue(kind: FaultKind): boolean {
+  return (venueFaults as readonly FaultKind[]).includes(kind);
 }
 
 function periodOf({ kind, target }: ScriptedFault): string {
@@ -170,15 +175,9 @@ function end(stage: Stage, { kind, target, byMs }: ScriptedFault): void {
     case "hang":
     case "reset":
       return channelOf(cluster, target).react("accept");
-    case "errors":
-    case "silent":
-    case "slow":
-    case "nonsense":
-    case "quiet stream":
-    case "quiet market":
-      return cluster.servers.get(target)!.fault(null);
     default:
-    // they end by themselves
+      // the others end by themselves
+      if (isOfVenue(kind)) cluster.servers.get(target)!.fault(null);
   }
 }
 

@@ -4,6 +4,7 @@
  *     00:12:03.250 kill core-1 for 4000 ms
  */
 import type { SeededRandom } from "./seeded-random.js";
+import { venueFaults } from "./venue.js";
 
 /**
  * - `kill` the process dies, and its supervisor starts it again after the duration
@@ -20,8 +21,8 @@ import type { SeededRandom } from "./seeded-random.js";
  * - `full`, `broken` the disk takes no writes, or fails every operation
  * - `clock` the machine's clock is wrong
  * - `power` the machine loses its power: processes, and what the disk had not synced
- * - `errors`, `silent`, `slow`, `nonsense`, `quiet stream`, `quiet market` faults of a venue, or of its status page
- *   (simulation/venue.ts)
+ * - `errors`, `silent`, `slow`, `nonsense` faults of a venue, or of its status page
+ * - `limit`, `ban`, `halt`, `quiet stream`, `quiet market` faults of a venue (simulation/venue.ts)
  * - `refuse`, `hang`, `reset` a receiver's reactions to alerts
  * - `migrate` the operator migrates to another build with a larger registry, dies after some events, and is started
  *   again after the duration
@@ -29,7 +30,7 @@ import type { SeededRandom } from "./seeded-random.js";
 export const faultKinds = [
   ...(["kill", "die", "pause", "freeze", "stall", "busy", "cut", "dns", "reconnect", "lossy", "part"] as const),
   ...(["full", "broken", "power", "clock"] as const),
-  ...(["errors", "silent", "slow", "nonsense", "quiet stream", "quiet market"] as const),
+  ...venueFaults,
   ...(["refuse", "hang", "reset", "migrate"] as const),
 ];
 
@@ -147,7 +148,7 @@ function usualDraws(random: SeededRandom, targets: Targets): Draw[] {
       forMs: long(),
     }),
     () => ({
-      kind: random.pick(["errors", "silent", "slow", "nonsense", "quiet stream", "quiet market"] as const),
+      kind: random.pick(venueFaults),
       target: random.pick(venues),
       forMs: long() + 20_000,
     }),

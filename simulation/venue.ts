@@ -6,8 +6,15 @@ import type { Official, RestEndpoint, Stream, Venue } from "../shared/registry/r
 /**
  * What a venue does wrong at the moment; null: nothing. `silent`: it accepts requests and never answers. `quiet
  * stream`: its stream sends nothing, although there are trades. `quiet market`: there are none, which is no fault.
+ * `limit`: it answers 200, and says that we ask too often. `ban`: it answers 403. `halt`: it says that it does not trade.
  */
-export type VenueFault = "errors" | "silent" | "slow" | "nonsense" | "quiet stream" | "quiet market" | null;
+export type VenueFault = (typeof venueFaults)[number] | null;
+
+export const venueFaults = [
+  ...(["errors", "silent", "slow", "nonsense", "limit", "ban", "halt", "quiet stream", "quiet market"] as const),
+];
+
+const statuses: Partial<Record<NonNullable<VenueFault>, number>> = { errors: 503, ban: 403 };
 
 export const venuePort = 8080;
 const tradeEveryMs = 2_000;
@@ -27,8 +34,9 @@ export function startSimulatedVenue(): SimulatedVenue {
   function answer(request: IncomingMessage, response: ServerResponse): void {
     request.resume();
     if (fault === "silent") return;
-    const body = fault === "nonsense" ? '{"price":null' : JSON.stringify({ price: "100.5", tradedMs });
-    const status = fault === "errors" ? 503 : 200;
+    const said = fault === "limit" || fault === "halt" ? { says: fault } : {};
+    const body = fault === "nonsense" ? '{"price":null' : JSON.stringify({ price: "100.5", tradedMs, ...said });
+    const status = (fault && statuses[fault]) ?? 200;
     const answerNow = () => void response.writeHead(status, { "content-type": "application/json" }).end(body);
     if (fault === "slow") setTimeout(answerNow, 6_000);
     else answerNow();
@@ -59,6 +67,8 @@ export function venueEntry(id: string, cadenceMs: number, official: Official | n
     ...{ name, label: name, method: "GET", expectStatus: 200, proof: "$.price", cadenceMs },
     url: `http://${id}.venue:${venuePort}/${name}`,
     timeoutMs: Math.min(4_500, cadenceMs - 500),
+    limited: { path: "$.says", equals: "limit" },
+    halted: { path: "$.says", equals: "halt" },
     newest: { path: "$.tradedMs", unit: "ms" },
   });
   const stream: Stream = {

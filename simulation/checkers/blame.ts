@@ -66,7 +66,7 @@ function canCause(what: string, isRest: boolean, venue: string): boolean {
   if (what === "quiet stream") return !isRest;
   // a rate that is documented says that there are trades
   if (what === "quiet market") return !isRest && !hasCounterpart(venue);
-  return isRest || !["errors", "slow", "nonsense"].includes(what);
+  return isRest || !["errors", "slow", "nonsense", "limit", "ban", "halt"].includes(what);
 }
 
 /** A probe that starts while it is cut off sees less of the cut. */

@@ -7,6 +7,7 @@ import { phaseMsOf } from "../../probe/schedule/schedule.js";
 import { componentsOf } from "../../shared/registry/registry.js";
 import type { Cluster } from "../cluster.js";
 import { isTouched, keyOf } from "../ledger.js";
+import { refusals } from "./pauses.js";
 
 /** A lease expires after six seconds, and its venues are taken over within another six. */
 const takenOverMs = 30_000;
@@ -19,6 +20,8 @@ const harmless = ["disk", "part", "reconnect"];
 const clockNoticedMs = 30_000;
 /** After the start, and before the end. */
 const marginMs = 60_000;
+/** Of a probe that a venue limits or bans. */
+const longestPauseMs = 130_000;
 
 export function checkCoverage(cluster: Cluster): Promise<string[]> {
   const { largerRegistry, ledger, nowMs } = cluster;
@@ -54,7 +57,8 @@ function isReceived({ ledger, probes }: Cluster, region: string, slotMs: number,
 }
 
 /** Whether one of the region's probes is well, and has had the time and the means to take over. */
-function isMeasured({ ledger, probes }: Cluster, region: string, slotMs: number): boolean {
+function isMeasured({ ledger, probes }: Cluster, region: string, slotMs: number, venue: string): boolean {
+  if (isTouched(refusals(ledger.periods.get(venue)), slotMs - longestPauseMs, slotMs)) return false;
   const here = probes.filter((one) => one.region === region).map(({ name }) => name);
   const fromMs = slotMs - takenOverMs;
   const toMs = slotMs + afterMs;

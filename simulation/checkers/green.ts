@@ -12,7 +12,7 @@ const streamBeginsMs = 25_000;
 /** What the network held up arrives later. */
 const heldUpMs = 60_000;
 
-const failingRest = ["errors", "silent", "slow", "nonsense", "down"];
+const failingRest = ["errors", "silent", "slow", "nonsense", "limit", "ban", "halt", "down"];
 /** Of a silent venue, no counterpart shows whether there were trades. */
 const failingStream = (venue: string) => (hasCounterpart(venue) ? ["quiet stream"] : ["quiet stream", "silent"]);
 
