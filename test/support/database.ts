@@ -44,14 +44,15 @@ export async function migratedDatabase(t: Test): Promise<TestDatabase> {
 }
 
 /**
- * The packaged registry, in which Kraken's ticker is measured every five seconds, whatever its limit is: many tests make
- * samples of it at that cadence.
+ * The packaged registry, in which Kraken is measured as often as other venues, whatever its limit is: many tests make
+ * samples of it at these cadences.
  */
 async function testRegistry(): Promise<Registry> {
   const registry = await loadRegistry(packagedFile("registry/default.json"));
+  const cadencesMs: Record<string, number> = { time: 5000, ticker: 5000, status: 10_000, book: 10_000, trades: 15_000 };
   const quick = (venue: Venue) => ({
     ...venue,
-    rest: venue.rest.map((one) => (one.name === "ticker" ? { ...one, cadenceMs: 5000 } : one)),
+    rest: venue.rest.map((one) => ({ ...one, cadenceMs: cadencesMs[one.name]! })),
   });
   return { ...registry, venues: registry.venues.map((one) => (one.id === "kraken" ? quick(one) : one)) };
 }
