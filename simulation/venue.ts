@@ -6,7 +6,8 @@ import type { Official, RestEndpoint, Stream, Venue } from "../shared/registry/r
 /**
  * What a venue does wrong at the moment; null: nothing. `silent`: it accepts requests and never answers. `quiet
  * stream`: its stream sends nothing, although there are trades. `quiet market`: there are none, which is no fault.
- * `limit`: it answers 200, and says that we ask too often. `ban`: it answers 403. `halt`: it says that it does not trade.
+ * `limit`: it answers 200, and says that we ask too often. `ban`: it answers 403. `halt`: it says that it does not
+ * trade.
  */
 export type VenueFault = (typeof venueFaults)[number] | null;
 

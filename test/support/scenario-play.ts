@@ -3,17 +3,16 @@ import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import { retractIncident } from "../../server/engine/retract.js";
 import { rulesRow } from "../../server/engine/rules.js";
 import { accepted, decideUpTo } from "../../server/engine/tick.js";
-import { packagedFile } from "../../shared/config/package.js";
 import { type Registry } from "../../shared/registry/registry.js";
-import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { syncRegistry } from "../../server/database/sync-registry.js";
+import { testRegistry } from "./database.js";
 import { forgetDecisions } from "./decisions.js";
 import { insertSamples } from "./engine-on-worlds.js";
 import type { Happening, Scenario } from "./scenario.js";
 import { eventsOf, look, makeSight, type Seen } from "./scenario-seen.js";
 import type { Sample } from "../second-opinion/world.js";
 
-const packagedRegistry = loadRegistry(packagedFile("registry/default.json"));
+const usualRegistry = testRegistry();
 
 /**
  * Inserts the samples and lets the engine decide throughout their time. Returns what it did, one line each.
@@ -38,7 +37,7 @@ export async function goesAsExpected(
 }
 
 async function* linesOf(db: Pool, scenario: Scenario, rules: Record<string, number>): AsyncGenerator<string> {
-  const registry = await packagedRegistry;
+  const registry = await usualRegistry;
   if (!withSight.has(db)) await makeSight(db);
   withSight.add(db);
   await forget(db);
