@@ -20,7 +20,7 @@ const texts = {
     from impairment i order by i.recognised_at, i.region_id`,
   outliers: `select * from outlier order by component_id, region_id, started_at`,
   unjudged: `select * from unjudged order by component_id, started_at`,
-  entries: `select component_id, holds_from, good_at from component_entry order by component_id, holds_from`,
+  entries: `select component_id, max(good_at) as good_at from component_entry group by component_id order by component_id`,
   incidents: `select to_jsonb(i) - 'incident_id' as incident from incident i order by i.slug`,
   alerts: `
     select i.slug, e.kind, e.severity, e.at, e.dropped_at is not null as dropped
