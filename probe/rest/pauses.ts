@@ -3,8 +3,8 @@
  * endpoints of an origin.
  *
  * A pause that the venue asked for is its doing, and its slots count. One that we choose, because the venue has not
- * said how long to wait, is ours: its slots are not measured. It only spaces the requests: after each pause, the origin
- * is asked again.
+ * said how long to wait, is ours: its slots are not measured. It only spaces the requests: after each pause, each
+ * address of the origin is asked again, once, even if the first of them is refused again.
  */
 import type { Fault } from "../../shared/measurement/sample.js";
 import { makeRefusalBackoff, refusalsBeforePause, type Backoff } from "../stream/backoff.js";
@@ -55,28 +55,27 @@ function makeAddressPauses(origin: Origin, now: () => number): AddressPauses {
   const own = makeChosenPause(now);
   let refusals = 0;
   let servedBefore = 0;
+  let answeredMs = -Infinity;
 
   function isAsked() {
     return now() < origin.askedUntilMs;
   }
 
   function isChosen() {
-    return origin.chosen.lasts() || own.lasts();
+    return own.lasts() || (origin.chosen.lasts() && answeredMs >= origin.chosen.precedingEndMs());
   }
 
   function onLimited(askedMs: number) {
     if (askedMs > 0) origin.askedUntilMs = Math.max(origin.askedUntilMs, now() + askedMs);
-    else if (!isAsked()) origin.chosen.begin();
+    else if (!isAsked()) onRefused(1);
   }
 
-  /** While the origin serves other addresses, it has banned only this one: the others are not paused. */
-  function onBlocked() {
-    if (refusals === 0) servedBefore = origin.servedTimes;
+  /** While the origin serves other addresses between two refusals, it refuses only this one: the others go on. */
+  function onRefused(untilPause: number) {
+    const isServingOthers = refusals > 0 && origin.servedTimes > servedBefore;
     refusals += 1;
-    if (refusals < refusalsBeforePause) return;
-    const isServingOthers = origin.servedTimes > servedBefore;
-    servedBefore = origin.servedTimes;
-    (isServingOthers ? own : origin.chosen).begin();
+    if (refusals === 1 || refusals >= untilPause) servedBefore = origin.servedTimes;
+    if (refusals >= untilPause) (isServingOthers ? own : origin.chosen).begin();
   }
 
   function onServed() {
@@ -91,16 +90,19 @@ function makeAddressPauses(origin: Origin, now: () => number): AddressPauses {
       return isChosen() ? { unmeasured: "paused" } : null;
     },
     answered(fault, askedMs) {
-      if (fault === "blocked") return onBlocked();
+      answeredMs = now();
+      if (fault === "blocked") return onRefused(refusalsBeforePause);
+      if (fault === "limited") return onLimited(askedMs);
       refusals = 0;
-      if (fault === "limited") onLimited(askedMs);
-      else if (served.has(fault)) onServed();
+      if (served.has(fault)) onServed();
     },
   };
 }
 
 interface ChosenPause {
   lasts(): boolean;
+  /** When the pause before this one ended. */
+  precedingEndMs(): number;
   begin(): void;
   end(): void;
 }
@@ -109,13 +111,17 @@ interface ChosenPause {
 function makeChosenPause(now: () => number): ChosenPause {
   const lengths: Backoff = makeRefusalBackoff();
   let untilMs = -Infinity;
+  let precedingEndMs = -Infinity;
   const lasts = () => now() < untilMs;
 
   return {
     lasts,
+    precedingEndMs: () => precedingEndMs,
     begin() {
       // an answer to a request that was already in flight is not a second refusal
-      if (!lasts()) untilMs = now() + lengths.nextMs();
+      if (lasts()) return;
+      precedingEndMs = untilMs;
+      untilMs = now() + lengths.nextMs();
     },
     end() {
       // neither does such an answer end a pause

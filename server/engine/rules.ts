@@ -110,6 +110,13 @@ export const rules = [
     reason: "A slow endpoint may miss one of its slots before its region counts as silent.",
   },
   {
+    name: "refusal_pause_ms",
+    value: 120_000,
+    unit: "ms",
+    reason:
+      "A probe that is limited or blocked pauses for up to two minutes of its own choice. Until it asks again, the last refusals stand.",
+  },
+  {
     name: "quorum_min_regions",
     value: 2,
     unit: "regions",

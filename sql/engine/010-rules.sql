@@ -20,6 +20,7 @@ create type engine.rules as (
   vote_max_age_cadences integer,
   quorum_min_regions    integer,
   blocked_min_vantages  integer,
+  refusal_pause_ms      integer,
   impaired_min_venues   integer,
   impaired_venue_share  numeric,
   impaired_within_ms    integer,
@@ -92,6 +93,20 @@ create function engine.known_by(
 language sql immutable parallel safe
 return case when received_after_s * 1000::bigint > greatest(r.late_sample_ms, cadence_ms) then known_at else at end;
 
+-- For how long after a refusal a region still has a vote, if it has not asked again.
+create function engine.refusal_max_age(cadence_ms integer, r engine.rules) returns interval
+language sql immutable parallel safe
+return engine.vote_max_age(cadence_ms, r) + engine.ms(r.refusal_pause_ms);
+
+-- How far back refusals are read that stand: the last ones that a verdict needs, with the longest pauses between them.
+create function engine.refusals_span(cadence_ms integer, r engine.rules) returns interval
+language sql immutable parallel safe
+return engine.refusal_max_age(cadence_ms, r) * r.min_samples;
+
+create function engine.is_refusal(fault fault) returns boolean
+language sql immutable parallel safe
+return (fault in ('limited', 'blocked')) is true;
+
 create function engine.is_bad(state state) returns boolean
 language sql immutable parallel safe
 return state in ('degraded', 'outage');
@@ -101,11 +116,15 @@ create function engine.partial_span(cadence_ms integer, r engine.rules) returns 
 language sql immutable parallel safe
 return engine.judged_span(cadence_ms, r) * r.partial_windows;
 
--- How far back samples of a component affect its verdict. Rules from before partial failures existed have no span for
--- those.
+-- How far back samples of a component affect its verdict. Older rules have no span for partial failures, or for
+-- refusals.
 create function engine.looked_at_span(cadence_ms integer, r engine.rules) returns interval
 language sql immutable parallel safe
-return greatest(engine.judged_span(cadence_ms, r), engine.partial_span(cadence_ms, r));
+return greatest(
+  engine.judged_span(cadence_ms, r),
+  engine.partial_span(cadence_ms, r),
+  engine.refusals_span(cadence_ms, r)
+);
 
 -- The longest span over which any watched component is judged: nothing older affects a verdict.
 create function engine.longest_span(r engine.rules) returns interval

@@ -106,8 +106,9 @@ as $$
       engine.judged_span(c.cadence_ms, r) = engine.ms(r.window_ms) as usual,
       at - engine.judged_span(c.cadence_ms, r) as judged_from,
       at - engine.vote_max_age(c.cadence_ms, r) as votes_from,
-      at - engine.partial_span(c.cadence_ms, r) as part_from,
-      at - engine.looked_at_span(c.cadence_ms, r) as looked_at_from
+      at - engine.refusal_max_age(c.cadence_ms, r) as refusals_from,
+      at - engine.refusals_span(c.cadence_ms, r) as refusals_read_from,
+      at - engine.partial_span(c.cadence_ms, r) as part_from
     from (select distinct cadence_ms from component) c
   ),
   -- the parameters of each series
@@ -150,15 +151,24 @@ as $$
       and (s.received_after_s = 0 or s.ts <= at - s.received_after_s * interval '1 second')
     group by s.component_id, s.region_id
   ),
-  -- which series to read sample by sample: those with a failed or slow sample, or a longer window
+  -- Which series to read sample by sample: those with a failed or slow sample, or a longer window, and those that may
+  -- wait after refusals. Of a fleet's silent series, the last known fault tells which may.
   glanced as (
     select
       w.*,
       n.samples as glanced_samples,
       n.newest_at as glanced_newest_at,
-      of_components is not null or not w.usual or (n.failed or n.slowest_us >= w.slow_from_us) is true as closely
+      of_components is not null
+        or not w.usual
+        or (n.failed or n.slowest_us >= w.slow_from_us) is true
+        or (
+          coalesce(n.samples, 0) < r.min_samples
+          and (engine.is_refusal(k.newest_fault) or not exists (select from region_state))
+        )
+        as closely
     from series w
     left join glance n using (component_id, region_id)
+    left join region_state k using (component_id, region_id)
   ),
   counted as (
     select
@@ -170,6 +180,8 @@ as $$
       0 as slow,
       0 as unserved,
       g.glanced_newest_at as newest_at,
+      g.votes_from as vote_from,
+      r.min_samples as min_samples,
       null::timestamptz as newest_bad_at,
       0 as bad_run,
       null::timestamptz as run_from,
@@ -184,17 +196,19 @@ as $$
     -- read nothing.
     select
       g.*,
-      look.samples,
-      look.failed,
-      look.limited,
-      look.blocked,
-      look.slow,
-      look.unserved,
-      look.newest_at,
-      look.newest_bad_at,
-      windows.bad_run,
-      windows.run_from,
-      windows.newest_fault,
+      seen.samples,
+      seen.failed,
+      seen.limited,
+      seen.blocked,
+      seen.slow,
+      seen.unserved,
+      seen.newest_at,
+      seen.vote_from,
+      case when seen.refused_run is null then r.min_samples else r.degraded_min_failed end,
+      seen.newest_bad_at,
+      coalesce(seen.refused_run, windows.bad_run),
+      coalesce(seen.refused_from, windows.run_from),
+      coalesce(seen.refusal, windows.newest_fault),
       -- samples of the region's own trouble are no partial failure after it is over, and those of a closed incident do
       -- not open a second one
       windows.fail_in_part
@@ -230,8 +244,66 @@ as $$
           <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r)
             - s.received_after_s * interval '1 second'
         and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
-      having count(*) > 0
     ) look
+    -- The refusals since the last other answer. After them a probe pauses, so that the window has too few samples: two
+    -- refusals in a row stand until it asks again.
+    cross join lateral (
+      select
+        count(*)::int as samples,
+        (count(*) filter (where a.fault = 'limited'))::int as limited,
+        (count(*) filter (where a.fault = 'blocked'))::int as blocked,
+        (count(*) filter (where a.unserved))::int as unserved,
+        max(a.ts) as newest_at,
+        (count(*) filter (where not (g.streams and a.unserved is true)))::int as run,
+        min(a.ts) filter (where not (g.streams and a.unserved is true)) as run_from,
+        (array_agg(a.fault order by a.ts desc))[1] as newest_fault
+      from (
+        select
+          s.ts,
+          s.fault,
+          s.unserved,
+          s.received_after_s,
+          max(s.ts) filter (where not engine.is_refusal(s.fault)) over () as other_at
+        from sample s
+        where look.samples < r.min_samples
+          and s.component_id = g.component_id
+          and s.region_id = g.region_id
+          and s.ts > since
+          and s.ts > g.refusals_read_from
+          and s.ts <= at
+          and s.ts + s.received_after_s * interval '1 second'
+            <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r)
+          and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
+      ) a
+      where a.ts > coalesce(a.other_at, '-infinity')
+        -- the glance has not seen late ones
+        and a.received_after_s * 1000::bigint <= greatest(r.late_sample_ms, g.cadence_ms)
+    ) wait
+    cross join lateral (
+      select
+        look.*,
+        g.votes_from as vote_from,
+        null::int as refused_run,
+        null::timestamptz as refused_from,
+        null::fault as refusal
+      where wait.samples < r.degraded_min_failed and look.samples > 0
+      union all
+      select
+        wait.samples,
+        wait.samples,
+        wait.limited,
+        wait.blocked,
+        0,
+        wait.unserved,
+        wait.newest_at,
+        null,
+        wait.newest_at,
+        g.refusals_from,
+        wait.run,
+        wait.run_from,
+        wait.newest_fault
+      where wait.samples >= r.degraded_min_failed
+    ) seen
     -- Its samples by windows, counted back from `at`: the newest window has the bad run, and all of them show whether
     -- it fails in part. Only if something is bad in the newest window, so few series are read that far. In one scan:
     -- each scan plans all existing chunks.
@@ -269,7 +341,8 @@ as $$
           and s.component_id = g.component_id
           and s.region_id = g.region_id
           and s.ts > since
-          and s.ts > g.looked_at_from
+          -- older rules have no partial failures
+          and s.ts > coalesce(g.part_from, g.judged_from)
           and s.ts <= at
           and s.ts
             <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r)
@@ -284,7 +357,7 @@ as $$
     c.component_id,
     c.region_id,
     case
-      when not n.reporting or c.samples < r.min_samples then 'unknown'
+      when not n.reporting or c.samples < c.min_samples then 'unknown'
       -- a venue that limits our requests answers, and from one address that may be our own doing: it is not down
       when c.failed - c.limited >= c.samples * r.outage_bad_share then 'outage'
       -- older rules have no such number
@@ -315,8 +388,8 @@ as $$
   -- a region that reports nothing new does not fail now
   cross join lateral (
     select
-      c.newest_at > c.votes_from as reporting,
-      c.newest_at > c.votes_from and c.fails_in_part as in_part
+      c.newest_at > c.vote_from as reporting,
+      c.newest_at > c.vote_from and c.fails_in_part as in_part
   ) n
 $$;
 

@@ -32,7 +32,10 @@ export function viewOf(
   pastIncidents: PastIncident[],
 ): RegionView {
   const judged = new Judged(series, at, knownAt, rules, impairments);
-  const seen = judged.within(at - windowMs(series.component, rules));
+  const inWindow = judged.within(at - windowMs(series.component, rules));
+  const standing = inWindow.length < rules.min_samples ? refusalsAtTheEnd(judged, rules) : [];
+  const stands = standing.length >= rules.degraded_min_failed;
+  const seen = stands ? standing : inWindow;
   const isSlow = slowness(series, at, rules);
   const failed = seen.filter(fails).length;
   const limited = seen.filter(({ fault }) => fault === "limited").length;
@@ -40,7 +43,8 @@ export function viewOf(
   const good = seen.length - failed;
   const slow = seen.filter(isSlow).length;
   const newest = seen.at(-1);
-  const reporting = newest !== undefined && newest.ts > at - maxAgeMs(series.component, rules);
+  const pauseMs = stands ? rules.refusal_pause_ms : 0;
+  const reporting = newest !== undefined && newest.ts > at - maxAgeMs(series.component, rules) - pauseMs;
   const partFrom = at - rules.partial_windows * windowMs(series.component, rules);
   const failsInPart =
     reporting &&
@@ -57,7 +61,7 @@ export function viewOf(
     everyWindowFails(judged, rules);
 
   let state: State;
-  if (!reporting || seen.length < rules.min_samples) state = "unknown";
+  if (!reporting || (seen.length < rules.min_samples && !stands)) state = "unknown";
   else if ((failed - limited) / seen.length >= rules.outage_bad_share) state = "outage";
   else if (failed / seen.length >= rules.degraded_bad_share && failed >= rules.degraded_min_failed) state = "degraded";
   else if (slow >= 1 && slow >= good / 2) state = "degraded";
@@ -175,6 +179,16 @@ function everyWindowFails(judged: Judged, rules: Rules): boolean {
       return within.length >= rules.min_samples && failedShare(within) >= rules.degraded_bad_share / 2;
     })
   );
+}
+
+/** The refusals since the last other answer: they stand while a probe pauses. */
+function refusalsAtTheEnd(judged: Judged, rules: Rules): Sample[] {
+  const { cadenceMs } = judged.series.component;
+  const longestMs = rules.min_samples * (maxAgeMs(judged.series.component, rules) + rules.refusal_pause_ms);
+  const seen = judged.within(judged.at - longestMs);
+  const lastOther = seen.findLastIndex(({ fault }) => fault !== "limited" && fault !== "blocked");
+  const lateFromMs = Math.max(rules.late_sample_ms, cadenceMs);
+  return seen.slice(lastOther + 1).filter(({ receivedAfterS }) => receivedAfterS * 1000 <= lateFromMs);
 }
 
 function failedShare(samples: Sample[]): number {

@@ -96,6 +96,7 @@ export interface Rules {
   outlier_after_ms: number;
   quorum_min_regions: number;
   blocked_min_vantages: number;
+  refusal_pause_ms: number;
   opening_bad_run: number;
   recovery_hold_ms: number;
   flap_openings: number;

@@ -61,6 +61,7 @@ for (const [what, headers] of [
     const [first, second] = [at("/first"), at("/second")];
     for (const lastS of [30, 60, 120, 120]) {
       t.match(await first(), { fault: "limited", httpStatus: 429 });
+      if (lastS > 30) t.match(await second(), { fault: "limited" }, "each endpoint is asked once after a pause");
       const asked = paths.length;
       pass(lastS - 1);
       t.same([await first(), await second()], [paused, paused], `${lastS} s`);
@@ -152,7 +153,8 @@ void t.test("an origin that bans us after it served others of its endpoints is p
     for (const measure of endpoints) await measure();
     pass(5);
   }
-  t.ok(paths.length - asked <= 12, `${paths.length - asked} requests in 110 s`);
+  // three of each endpoint, and one of each after 30 and 60 s
+  t.ok(paths.length - asked <= 15, `${paths.length - asked} requests in 110 s`);
   answer([200, price]);
   pass(120);
   for (const measure of endpoints) t.match(await measure(), wellAnswered);
@@ -170,8 +172,36 @@ void t.test("a request that was in flight when a pause began neither prolongs no
   nowMs = 30_000;
   t.equal(first.skipped(), null);
   first.answered("limited", 0);
+  t.equal(second.skipped(), null, "it is asked once after the pause");
+  second.answered("limited", 0);
   nowMs += 59_999;
   t.same(second.skipped(), paused, "the second pause is twice as long");
+  t.end();
+});
+
+void t.test("an endpoint with a limit or ban of its own does not keep others from being measured", (t) => {
+  for (const fault of ["limited", "blocked"] as const) {
+    for (const [refusedEveryMs, goodEveryMs] of [
+      [5_000, 5_000],
+      [5_000, 15_000],
+      [15_000, 600_000],
+      [5_000, 300_000],
+    ] as const) {
+      let nowMs = 0;
+      const pauses = makePauses(() => nowMs);
+      const [refused, good] = [pauses.of("o"), pauses.of("o")];
+      const lengthMs = 12 * 3_600_000;
+      let measured = 0;
+      for (; nowMs < lengthMs; nowMs += 1000) {
+        if (nowMs % refusedEveryMs === 0 && !refused.skipped()) refused.answered(fault, 0);
+        if (nowMs % goodEveryMs !== 1000 || good.skipped()) continue;
+        good.answered(null, 0);
+        measured += 1;
+      }
+      const slots = lengthMs / goodEveryMs;
+      t.ok(measured / slots > 0.98, `${fault}, every ${goodEveryMs} ms: ${measured} of ${slots} slots`);
+    }
+  }
   t.end();
 });
 

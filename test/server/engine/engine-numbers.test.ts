@@ -27,6 +27,7 @@ const others: RulesRow extends infer Row ? { [Name in keyof Row]: [number, numbe
   vote_max_age_cadences: [1, 3],
   quorum_min_regions: [1, 3],
   blocked_min_vantages: [1, 3],
+  refusal_pause_ms: [100_000, 150_000],
   impaired_min_venues: [3, 5],
   impaired_venue_share: [0.4, 0.8],
   impaired_within_ms: [100_000, 130_000],

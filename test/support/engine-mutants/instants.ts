@@ -40,7 +40,7 @@ export const ofInstants: Record<string, Mutant> = {
     noticedBy: ["3-window-of-its-own"],
   },
   "endpoints with a slow cadence are judged by the usual window": {
-    clause: "not w.usual or ",
+    clause: "        or not w.usual\n",
     noticedBy: ["3-slow-cadence"],
   },
   "components with failed samples are not examined": {

@@ -14,16 +14,31 @@ export const ofRegionVerdicts: Record<string, Mutant> = {
     noticedBy: ["3-vote-age-of-a-slow-cadence"],
   },
   "votes never expire": {
-    clause: "c.newest_at > c.votes_from as reporting",
+    clause: "c.newest_at > c.vote_from as reporting",
     becomes: "true as reporting",
     noticedBy: ["3-vote-age"],
   },
   "a vote of exactly the greatest age still counts": {
-    clause: "c.newest_at > c.votes_from as reporting",
-    becomes: "c.newest_at >= c.votes_from as reporting",
+    clause: "c.newest_at > c.vote_from as reporting",
+    becomes: "c.newest_at >= c.vote_from as reporting",
     noticedBy: ["3-vote-age"],
   },
-  "one sample is enough for a verdict": { clause: " or c.samples < r.min_samples", noticedBy: ["3-too-few-samples"] },
+  "one sample is enough for a verdict": { clause: " or c.samples < c.min_samples", noticedBy: ["3-too-few-samples"] },
+  "refusals do not stand while a probe pauses": {
+    clause: "where look.samples < r.min_samples\n          and s.component_id",
+    becomes: "where false\n          and s.component_id",
+    noticedBy: ["3-limited-and-paused", "5-blocked-and-paused"],
+  },
+  "a refusal ages like any other vote": {
+    clause: "at - engine.refusal_max_age(c.cadence_ms, r) as refusals_from",
+    becomes: "at - engine.vote_max_age(c.cadence_ms, r) as refusals_from",
+    noticedBy: ["3-limited-and-paused", "5-blocked-and-paused"],
+  },
+  "refusals before another answer stand": {
+    clause: "a.ts > coalesce(a.other_at, '-infinity')",
+    becomes: "engine.is_refusal(a.fault)",
+    noticedBy: ["3-refused-and-silent"],
+  },
   "exactly the share of an outage is not an outage": {
     clause: "c.failed - c.limited >= c.samples * r.outage_bad_share",
     becomes: "c.failed - c.limited > c.samples * r.outage_bad_share",

@@ -60,6 +60,7 @@ function varied(usual: Rules, dice: Dice): Rules {
     impaired_within_ms: dice.weighted([30_000, 60_000, 120_000]),
     impaired_min_venues: dice.weighted([3, 4, 5]),
     blocked_min_vantages: dice.weighted([1, 2, 2, 2, 3]),
+    refusal_pause_ms: dice.weighted([20_000, 60_000, 120_000]),
     outlier_after_ms: dice.weighted([60_000, 60_000, 120_000, 600_000]),
     degraded_min_failed: dice.weighted([1, 2, 2, 3]),
   };
