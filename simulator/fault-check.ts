@@ -1,7 +1,9 @@
 /** Refuses faults that the world cannot play. */
 import { componentsOf, type Registry, type Venue } from "../shared/registry/registry.js";
 import { feedServer } from "./notices/feed-server.js";
-import { actsOn, faultKinds, placesOf, rules, type FaultDetails, type ScriptedFault } from "./faults.js";
+import { actsOn, covers, faultKinds, placesOf, rules, type FaultDetails, type ScriptedFault } from "./faults.js";
+import { measuredHosts, nodeHosts } from "./loopback.js";
+import { hasWordsFor, isSpoken } from "./venue-words.js";
 
 /** @throws Error that names every problem of the faults */
 export function checkFaults(faults: readonly ScriptedFault[], registry: Registry): void {
@@ -18,6 +20,8 @@ function problemsOf(fault: ScriptedFault, registry: Registry): string[] {
   return [
     ...venueProblems(fault, registry.venues),
     ...chainProblems(fault, registry.venues),
+    ...wordProblems(fault, registry.venues),
+    ...hostProblems(fault, registry.venues),
     ...regionProblems(fault, registry),
     ...reachProblems(fault),
     ...timeProblems(fault),
@@ -26,7 +30,7 @@ function problemsOf(fault: ScriptedFault, registry: Registry): string[] {
 }
 
 function venueProblems({ venue, component }: ScriptedFault, venues: Venue[]) {
-  const meant = venues.filter(({ id }) => venue === "*" || id === venue);
+  const meant = meantBy(venue, venues);
   if (meant.length === 0)
     return [`the venue is not in the registry; expected * or one of ${venues.map(({ id }) => id).join(", ")}`];
   const known = new Set(meant.flatMap((one) => namesOf(one, venues)));
@@ -40,6 +44,33 @@ function chainProblems({ kind, venue }: ScriptedFault, venues: Venue[]) {
   return venue === "*" || readers.some(({ id }) => id === venue)
     ? []
     : [`${venue} reads no chain; expected * or one of ${readers.map(({ id }) => id).join(", ")}`];
+}
+
+/** A venue whose entry has no such words says nothing. */
+function wordProblems({ kind, venue, component }: ScriptedFault, venues: Venue[]) {
+  if (!isSpoken(kind)) return [];
+  const says = ({ rest, socket }: Venue) =>
+    rest.some((endpoint) => covers(component, `rest:${endpoint.name}`) && hasWordsFor(kind, endpoint)) ||
+    (socket !== null && covers(component, "ws:conn") && hasWordsFor(kind, socket));
+  return meantBy(venue, venues).some(says)
+    ? []
+    : [`the registry has no words for it of ${venue} ${component ?? ""}`.trimEnd()];
+}
+
+function hostProblems({ kind, venue, component, host }: ScriptedFault, venues: Venue[]) {
+  if (host === undefined) return [];
+  const nodes = nodeHosts(venues);
+  const hosts = [...new Set(meantBy(venue, venues).flatMap(measuredHosts))];
+  const closable = hosts.filter((one) => nodes.has(one));
+  if (!hosts.includes(host)) return [`${venue} has no host ${host}; expected one of ${hosts.join(", ")}`];
+  if (component === "official") return ["a status feed is served at one host only; leave host out"];
+  return kind === "refused" && !nodes.has(host)
+    ? [`only nodes of third parties refuse alone (${closable.join(", ") || "there are none"}); use reset or status`]
+    : [];
+}
+
+function meantBy(venue: string, venues: Venue[]): Venue[] {
+  return venues.filter(({ id }) => venue === "*" || id === venue);
 }
 
 function namesOf(venue: Venue, venues: Venue[]): string[] {
@@ -93,6 +124,7 @@ const isFine: Record<keyof FaultDetails, (value: number) => boolean> = {
   // 1xx is not a final answer.
   status: (value) => value >= 200 && value <= 599,
   location: () => true,
+  text: () => true,
   retryAfterS: (value) => value >= 0,
   latencyMs: (value) => value >= 0 && value < 2 ** 31,
   behindMs: (value) => value > 0,

@@ -1,4 +1,5 @@
 /** What can go wrong in the world, where, and when. */
+
 /**
  * Where a kind of fault acts: on REST answers, on socket connections, on the streams within a socket, or on the status
  * feed.
@@ -20,16 +21,29 @@ export const rules = {
   reset: { places: ["rest", "connection", "official"], takes: [] },
   /** Accepts a request or an upgrade and never answers it. */
   timeout: { places: ["rest", "connection", "official"], takes: [] },
-  /** Answers requests and upgrades with `status` (default 503); a redirect leads to `location`. */
+  /**
+   * Answers requests and upgrades with `status` (default 503); a redirect leads to `location`. `text` is in the page: a
+   * ban (403) may say so in words.
+   */
   status: {
     places: ["rest", "connection", "official"],
-    takes: ["status", "location"],
+    takes: ["status", "location", "text"],
   },
   /** Answers requests and upgrades with 429 and a Retry-After of `retryAfterS` (default 30). */
   limited: {
     places: ["rest", "connection", "official"],
     takes: ["retryAfterS"],
   },
+  /**
+   * Answers 200 with the venue's own words for a limit, as its registry entry knows them, and says them on each socket
+   * that opens. Endpoints and sockets without such words are unaffected.
+   */
+  "limited-inside": { places: ["rest", "connection"], takes: [] },
+  /**
+   * Answers 200 with the venue's own words for not trading, and says them on open sockets, until it says on these that
+   * it trades again. Endpoints and sockets without such words are unaffected.
+   */
+  halted: { places: ["rest", "connection"], takes: [] },
   /** Answers 200 with an HTML page. */
   "wrong-body": { places: ["rest", "official"], takes: [] },
   /** Answers 200 with this venue's error envelope. */
@@ -83,6 +97,7 @@ export const faultKinds = Object.keys(rules) as FaultKind[];
 export interface FaultDetails {
   status?: number;
   location?: string;
+  text?: string;
   retryAfterS?: number;
   latencyMs?: number;
   closeCode?: number;
@@ -101,6 +116,8 @@ export interface ScriptedFault extends FaultDetails {
   component?: string;
   /** Absent: all regions, and clients that name none. */
   regions?: string[];
+  /** Only at this host, with its port if the address has one: one node of several. Absent: at all of the venue. */
+  host?: string;
   /** Absent: the fault has always been there. */
   from?: Date;
   /** Absent: the fault never ends. */
@@ -109,10 +126,17 @@ export interface ScriptedFault extends FaultDetails {
   everyMs?: number;
 }
 
-export interface Target {
+/** Who asks, and at which of the venue's hosts. */
+export interface Client {
+  /** Null: the client names none. */
+  region: string | null;
+  /** Null: a status feed, or the venue's own listener. */
+  host: string | null;
+}
+
+export interface Target extends Client {
   venue: string;
   component: string;
-  region: string | null;
 }
 
 /** Returns the first of `faults` that is in progress and affects the target. */
@@ -127,14 +151,16 @@ export function faultOf(
   );
 }
 
-function befalls(fault: ScriptedFault, { venue, component, region }: Target) {
+function befalls(fault: ScriptedFault, { venue, component, region, host }: Target) {
   if (fault.venue !== "*" && fault.venue !== venue) return false;
+  if (fault.host !== undefined && fault.host !== host) return false;
   if (fault.regions && !(region && fault.regions.includes(region))) return false;
   if (rules[fault.kind].places.length === 0) return true;
   return placesOf(component).some((place) => actsOn(fault.kind, place)) && covers(fault.component, component);
 }
 
-function covers(pattern: string | undefined, component: string): boolean {
+/** Whether the component of a fault, possibly with `*`, or none, means this one. */
+export function covers(pattern: string | undefined, component: string): boolean {
   if (pattern === undefined) return component !== "official";
   return pattern.endsWith("*") ? component.startsWith(pattern.slice(0, -1)) : component === pattern;
 }

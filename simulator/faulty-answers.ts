@@ -24,9 +24,9 @@ export const faultyAnswers: Partial<
 > = {
   reset: (response) => response.socket?.resetAndDestroy(),
   timeout: () => {},
-  status: (response, { status = 503, location }) => {
+  status: (response, { status = 503, location, text = String(status) }) => {
     if (location) response.setHeader("location", location);
-    sendHtml(response, status, `<h1>${status}</h1>`);
+    sendHtml(response, status, `<h1>${text}</h1>`);
   },
   limited: (response, { retryAfterS = 30 }) => {
     response.setHeader("retry-after", Math.ceil(retryAfterS));

@@ -1,33 +1,62 @@
-/** The registry for the world's clients: every address leads to the world, and every time is on the world's scale. */
+/**
+ * The registry for the world's clients: every address leads to the world, and every time is on the world's scale.
+ *
+ * What an entry says of the real venue is left out where it is not so here: nothing ends on a day of the calendar, no
+ * request is limited unless a fault says so, and no edge repeats an answer.
+ */
 import type { KeepAlive, Registry, Venue } from "../shared/registry/registry.js";
 import { feedServer } from "./notices/feed-server.js";
 
 /**
- * @param portOf the port on 127.0.0.1 that plays a venue
+ * @param portOf the port on 127.0.0.1 that plays a host of a venue
  * @param timeScale divides the keep-alive times
  */
-export function loopbackRegistry(registry: Registry, portOf: (venue: string) => number, timeScale: number): Registry {
+export function loopbackRegistry(registry: Registry, portOf: PortOf, timeScale: number): Registry {
   return {
     ...registry,
     venues: registry.venues.map((venue) => ({
-      ...loopbackVenue(venue, portOf(venue.id), timeScale),
+      ...loopbackVenue(venue, (url) => loopbackUrl(url, venue.id, portOf), timeScale),
       official: loopbackOfficial(venue, registry.venues, portOf),
     })),
   };
 }
 
-function loopbackVenue(venue: Venue, port: number, timeScale: number): Venue {
+export type PortOf = (venue: string, host: string) => number;
+
+/**
+ * Hosts of nodes of third parties, by which venues are read. Each has a listener of its own, so that one can refuse
+ * connections, or limit requests, while another answers.
+ */
+export function nodeHosts(venues: readonly Venue[]): ReadonlySet<string> {
+  const asked = venues.flatMap(({ rest, socket }) => [...rest, ...(socket ? [socket] : [])]);
+  return new Set(
+    asked.flatMap(({ url, alternatives = [] }) =>
+      alternatives.length > 0 ? [url, ...alternatives].map((one) => new URL(one).host) : [],
+    ),
+  );
+}
+
+/** All hosts at which a venue is measured, with their ports where the addresses have one. */
+export function measuredHosts({ rest, socket }: Venue): string[] {
+  const asked = [...rest, ...(socket ? [socket, ...socket.streams] : [])];
+  const urls = asked.flatMap((one) => [one.url ?? [], "alternatives" in one ? (one.alternatives ?? []) : []].flat());
+  return [...new Set(urls.map((url) => new URL(url).host))];
+}
+
+type AddressOf = (url: string) => string;
+
+function loopbackVenue(venue: Venue, addressOf: AddressOf, timeScale: number): Venue {
   const { socket } = venue;
   const scaled = (ms: number | null) => ms && divided(ms, timeScale);
   return {
-    ...venue,
+    ...asPlayed(venue),
     rest: venue.rest.map((endpoint) => ({
       ...endpoint,
-      ...loopbackAddresses(endpoint, port),
+      ...loopbackAddresses(endpoint, addressOf),
     })),
     socket: socket && {
       ...socket,
-      ...loopbackAddresses(socket, port),
+      ...loopbackAddresses(socket, addressOf),
       keepAlive: {
         ...socket.keepAlive,
         send: scaledSend(socket.keepAlive.send, timeScale),
@@ -35,30 +64,39 @@ function loopbackVenue(venue: Venue, port: number, timeScale: number): Venue {
         deadAfterMs: scaled(socket.keepAlive.deadAfterMs),
       },
       maxConnectionMs: scaled(socket.maxConnectionMs),
-      streams: socket.streams.map((stream) =>
-        stream.url ? { ...stream, url: loopbackUrl(stream.url, port) } : stream,
-      ),
+      streams: socket.streams.map((stream) => (stream.url ? { ...stream, url: addressOf(stream.url) } : stream)),
     },
   };
 }
 
-/** The venue's own listener plays the nodes of third parties, too. */
-function loopbackAddresses({ url, alternatives }: { url: string; alternatives?: string[] }, port: number) {
+/** What holds of the real venue only. */
+const ofTheReal: ReadonlySet<string> = new Set([
+  "until",
+  "checkedAt",
+  "limits",
+  "edgeCacheMs",
+] satisfies (keyof Venue)[]);
+
+function asPlayed(venue: Venue): Venue {
+  return Object.fromEntries(Object.entries(venue).filter(([field]) => !ofTheReal.has(field))) as unknown as Venue;
+}
+
+function loopbackAddresses({ url, alternatives }: { url: string; alternatives?: string[] }, addressOf: AddressOf) {
   return {
-    url: loopbackUrl(url, port),
-    ...(alternatives && { alternatives: alternatives.map((other) => loopbackUrl(other, port)) }),
+    url: addressOf(url),
+    ...(alternatives && { alternatives: alternatives.map(addressOf) }),
   };
 }
 
 /** Venues that share a feed also share it here, at the addresses of the venue that serves it. */
-function loopbackOfficial(venue: Venue, venues: Venue[], portOf: (venue: string) => number): Venue["official"] {
+function loopbackOfficial(venue: Venue, venues: Venue[], portOf: PortOf): Venue["official"] {
   const { official } = venue;
-  const port = portOf((feedServer(venue, venues) ?? venue).id);
+  const { id } = feedServer(venue, venues) ?? venue;
   return (
     official && {
       ...official,
-      page: official.page && loopbackUrl(official.page, port),
-      api: official.api && loopbackUrl(official.api, port),
+      page: official.page && loopbackUrl(official.page, id, portOf),
+      api: official.api && loopbackUrl(official.api, id, portOf),
     }
   );
 }
@@ -72,10 +110,10 @@ function divided(ms: number, timeScale: number): number {
 }
 
 /** `wss://host:9443/a?b` becomes `ws://127.0.0.1:<port>/host:9443/a?b`: one listener plays all hosts of a venue. */
-function loopbackUrl(url: string, port: number): string {
-  const { protocol } = new URL(url);
+function loopbackUrl(url: string, venue: string, portOf: PortOf): string {
+  const { protocol, host } = new URL(url);
   const scheme = protocol === "wss:" || protocol === "ws:" ? "ws" : "http";
-  return `${scheme}://127.0.0.1:${port}${worldPath(url)}`;
+  return `${scheme}://127.0.0.1:${portOf(venue, host)}${worldPath(url)}`;
 }
 
 /** The request target under which the world plays a real address. */

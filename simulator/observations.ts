@@ -27,12 +27,14 @@ export interface Observations {
   violations: readonly Violation[];
 }
 
-export function makeObservations(): Observations {
+/** @param onCount called for each */
+export function makeObservations(onCount: (observed: Observed) => void = () => {}): Observations {
   const counts = new Map<string, Observed & { count: number }>();
   const violations: Violation[] = [];
   return { count, requests, violated, violations };
 
   function count(observed: Observed) {
+    onCount(observed);
     const key = Object.values(observed).join(" ");
     const known = counts.get(key);
     if (known) known.count += 1;

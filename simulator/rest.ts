@@ -5,9 +5,10 @@ import type { ScriptedFault } from "./faults.js";
 import { faultyAnswers, slowness } from "./faulty-answers.js";
 import { worldPath } from "./loopback.js";
 import type { SimulatedFeed } from "./notices/feed.js";
-import { sendJson } from "./send.js";
-import { regionOf, type Stage } from "./stage.js";
+import { sendHtml, sendJson } from "./send.js";
+import { clientOf, type Stage } from "./stage.js";
 import { blocksOff, headAt } from "./heads.js";
+import { saidBy } from "./venue-words.js";
 import { bodyOf } from "./venues/any.js";
 
 const maxRequestBytes = 65_536;
@@ -27,10 +28,11 @@ export function serveRest(
     if (feed?.isAsked(request)) return feed.answer(request, response);
     const endpoint = stage.venue.rest.find((candidate) => isFor(candidate, request, body));
     if (!endpoint) return notFound(request, response, stage);
-    const region = regionOf(request);
+    const client = clientOf(request);
+    const { region } = client;
     const component = `rest:${endpoint.name}`;
     stage.count(component, region);
-    const fault = stage.faultOf(component, region);
+    const fault = stage.faultOf(component, client);
     const waitMs = stage.latencyMs(region) + slowness(fault);
     const turn = turnOf(`${component} ${region}`);
     if (waitMs === 0) return deliver(response, endpoint, fault, turn);
@@ -47,6 +49,9 @@ export function serveRest(
   function deliver(response: ServerResponse, endpoint: RestEndpoint, fault: ScriptedFault | undefined, turn: number) {
     const faulty = fault && faultyAnswers[fault.kind];
     if (faulty) return faulty(response, fault, stage.player.errorInside);
+    const said = saidBy(endpoint, fault);
+    if (typeof said === "string") return sendHtml(response, 200, said);
+    if (said !== undefined) return sendJson(response, 200, said);
     sendJson(response, endpoint.expectStatus, goodBody(endpoint, fault, blocksOff(fault, turn)));
   }
 

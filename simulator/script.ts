@@ -5,7 +5,7 @@
  *     okx notice "Spot ticker errors" disruption from=100s to=190s every=15m
  *
  * A fault has a venue, a component, regions (`*`: all), a kind with its number, and its start and end, counted from the
- * start of the world.
+ * start of the world. `host=` is the one host at which it acts, `text=` what a page with a status says.
  *
  * A post has a venue, `notice`, a title, and an impact in the words of the feed (notices/words.ts). It appears at
  * `from`, and its end is posted at `to`. `started=` is the start that the post states, if that is not `from`. `about=`
@@ -97,7 +97,9 @@ function apply(setting: string, fault: ScriptedFault, startedAt: Date): void {
   else if (name === "to") fault.to = fromStart();
   else if (name === "every") fault.everyMs = durationMs(value);
   else if (name === "location") fault.location = value;
-  else throw new Error(`unknown setting ${setting}; expected from=, to=, every= or location=`);
+  else if (name === "text") fault.text = unquoted(value);
+  else if (name === "host") fault.host = value;
+  else throw new Error(`unknown setting ${setting}; expected from=, to=, every=, host=, location= or text=`);
 }
 
 function postFrom(words: string[], startedAt: Date): ScriptedPost {

@@ -2,6 +2,7 @@
  * One client's socket at one venue: control frames, data at the registry's rate, and deadlines on the venue's clock.
  */
 import type { RawData, WebSocket } from "ws";
+import type { Client } from "./faults.js";
 import type { Conversation, FrameMaker, VenueSession } from "./player.js";
 import type { Stage } from "./stage.js";
 import { makeVenueTimers } from "./venue-timers.js";
@@ -9,8 +10,13 @@ import { makeVenueTimers } from "./venue-timers.js";
 /** A client that does not read receives nothing more until it does. */
 const maxBufferedBytes = 1_048_576;
 
-/** Runs the venue's player with the client until the socket ends. */
-export function playVenue(stage: Stage, ws: WebSocket, region: string | null): void {
+/**
+ * Runs the venue's player with the client until the socket ends.
+ *
+ * @returns says a frame that the player does not know of
+ */
+export function playVenue(stage: Stage, ws: WebSocket, client: Client): (frame: unknown) => void {
+  const { region } = client;
   const { market, timeScale, venue, player } = stage;
   const rules = player.socket;
   if (!rules) throw new Error(`the world has no socket player for ${venue.id}`);
@@ -37,6 +43,7 @@ export function playVenue(stage: Stage, ws: WebSocket, region: string | null): v
   limitLifetime();
   const conversation = rules.converse(session);
   ws.on("message", (data) => receive(conversation, textOf(data)));
+  return (frame) => session.say(frame);
 
   function receive(conversation: Conversation, frame: string) {
     try {
@@ -68,11 +75,11 @@ export function playVenue(stage: Stage, ws: WebSocket, region: string | null): v
   }
 
   function push(name: string, make: FrameMaker, place: number) {
-    if (stage.faultOf(`ws:${name}`, region, ["silent"])) return;
+    if (stage.faultOf(`ws:${name}`, client, ["silent"])) return;
     if (ws.bufferedAmount > maxBufferedBytes) return;
     const isLost = place % 2 === 0;
-    if (isLost && stage.faultOf(`ws:${name}`, region, ["lost-frames"])) return;
-    const frozen = stage.faultOf(`ws:${name}`, region, ["frozen"]);
+    if (isLost && stage.faultOf(`ws:${name}`, client, ["lost-frames"])) return;
+    const frozen = stage.faultOf(`ws:${name}`, client, ["frozen"]);
     const tick = stage.freeze(frozen, stage.now(), () => session.tick());
     session.say(make({ ...tick, place }));
     for (const listener of pushListeners) listener();
@@ -83,7 +90,7 @@ export function playVenue(stage: Stage, ws: WebSocket, region: string | null): v
   }
 
   function isDead() {
-    return stage.faultOf("ws:conn", region, ["dead-socket"]) !== undefined;
+    return stage.faultOf("ws:conn", client, ["dead-socket"]) !== undefined;
   }
 
   function drop(missed: string, code: number | null, reason?: string) {

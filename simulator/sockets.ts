@@ -2,10 +2,11 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { WebSocketServer, type WebSocket } from "ws";
-import type { ScriptedFault } from "./faults.js";
+import type { Client, ScriptedFault } from "./faults.js";
 import { worldPath } from "./loopback.js";
 import { playVenue } from "./session.js";
-import { regionOf, type Stage } from "./stage.js";
+import { clientOf, type Stage } from "./stage.js";
+import { recantedBy, saidBy } from "./venue-words.js";
 
 export interface Sockets {
   onUpgrade: (request: IncomingMessage, socket: Socket, head: Buffer) => void;
@@ -13,6 +14,14 @@ export interface Sockets {
   faultsChanged(): void;
   /** @param region undefined: all regions */
   open(region?: string | null): number;
+}
+
+/** An open socket. */
+interface Live extends Client {
+  raw: Socket;
+  say: (frame: unknown) => void;
+  /** The fault that has been said on it. */
+  said: ScriptedFault | undefined;
 }
 
 export function serveSockets(stage: Stage): Sockets {
@@ -24,16 +33,17 @@ export function serveSockets(stage: Stage): Sockets {
     autoPong: false,
     maxPayload: player.socket?.maxClientFrameBytes ?? 65_536,
   });
-  const live = new Map<WebSocket, { raw: Socket; region: string | null }>();
+  const live = new Map<WebSocket, Live>();
   return { onUpgrade, faultsChanged, open };
 
   function onUpgrade(request: IncomingMessage, raw: Socket, head: Buffer) {
     // A client that disconnects during the handshake is no problem of the world.
     raw.on("error", () => raw.destroy());
     if (!isSocketPath(request.url)) return refuse(raw, 404);
-    const region = regionOf(request);
+    const client = clientOf(request);
+    const { region } = client;
     stage.count("ws:conn", region);
-    const fault = stage.faultOf("ws:conn", region);
+    const fault = stage.faultOf("ws:conn", client);
     if (fault?.kind === "timeout") return leaveWaiting(raw);
     const waitMs = stage.latencyMs(region) + (fault?.kind === "slow" ? (fault.latencyMs ?? 3000) : 0);
     if (waitMs === 0) return decide();
@@ -42,28 +52,39 @@ export function serveSockets(stage: Stage): Sockets {
 
     function decide() {
       if (fault && refusal(raw, fault)) return;
-      server.handleUpgrade(request, raw, head, (ws) => opened(ws, raw, region));
+      server.handleUpgrade(request, raw, head, (ws) => opened(ws, raw, client));
     }
   }
 
-  function opened(ws: WebSocket, raw: Socket, region: string | null) {
-    live.set(ws, { raw, region });
+  function opened(ws: WebSocket, raw: Socket, client: Client) {
+    const one: Live = { ...client, raw, say: playVenue(stage, ws, client), said: undefined };
+    live.set(ws, one);
     ws.once("close", () => live.delete(ws));
-    playVenue(stage, ws, region);
-    befall(ws, raw, region);
+    befall(ws, one);
   }
 
   function faultsChanged() {
-    for (const [ws, { raw, region }] of live) befall(ws, raw, region);
+    for (const [ws, one] of live) befall(ws, one);
   }
 
-  function befall(ws: WebSocket, raw: Socket, region: string | null) {
-    const fault = stage.faultOf("ws:conn", region, ["socket-closed", "reset", "dead-socket"]);
+  function befall(ws: WebSocket, one: Live) {
+    const { raw } = one;
+    speak(one);
+    const fault = stage.faultOf("ws:conn", one, ["socket-closed", "reset", "dead-socket"]);
     if (fault?.kind === "socket-closed") ws.close(fault.closeCode ?? 1012);
     else if (fault?.kind === "reset") raw.resetAndDestroy();
     // A paused socket does not even answer a closing handshake.
     else if (fault) ws.pause();
     else if (ws.isPaused) ws.resume();
+  }
+
+  function speak(one: Live) {
+    const speaker = venue.socket ?? {};
+    const fault = stage.faultOf("ws:conn", one, ["limited-inside", "halted"]);
+    if (fault === one.said) return;
+    const said = fault ? saidBy(speaker, fault) : one.said?.kind === "halted" && recantedBy(speaker, one.said.kind);
+    one.said = fault;
+    if (said) one.say(said);
   }
 
   function open(region?: string | null) {

@@ -1,7 +1,7 @@
 /** What both REST and sockets need to serve one venue. */
 import type { IncomingMessage } from "node:http";
 import type { Venue } from "../shared/registry/registry.js";
-import type { FaultKind, ScriptedFault } from "./faults.js";
+import type { Client, FaultKind, ScriptedFault } from "./faults.js";
 import type { Freeze } from "./frozen.js";
 import type { Market } from "./market.js";
 import type { ScriptedPost } from "./notices/posts.js";
@@ -17,7 +17,7 @@ export interface Stage {
   messagesPerMinuteCap: number;
   latencyMs(region: string | null): number;
   /** The fault in progress for a component of this venue, if any. */
-  faultOf(component: string, region: string | null, among?: readonly FaultKind[]): ScriptedFault | undefined;
+  faultOf(component: string, client: Client, among?: readonly FaultKind[]): ScriptedFault | undefined;
   /** All past, present and future posts on the venue's status feed. */
   posts(): ScriptedPost[];
   /** The script's clock. */
@@ -29,8 +29,14 @@ export interface Stage {
   violated(missed: string, region: string | null, dropped: boolean): void;
 }
 
-/** Probes name their region in the User-Agent: `venuewatch/0.1.0 (+https://…; region=eu-central)`. */
-export function regionOf(request: IncomingMessage): string | null {
+/**
+ * Probes name their region in the User-Agent: `venuewatch/0.1.0 (+https://…; region=eu-central)`. The host is the first
+ * part of the path (`worldPath`).
+ */
+export function clientOf(request: IncomingMessage): Client {
   const agent = request.headers["user-agent"] ?? "";
-  return /;\s*region=([\w-]+)/.exec(agent)?.[1] ?? null;
+  return {
+    region: /;\s*region=([\w-]+)/.exec(agent)?.[1] ?? null,
+    host: /^\/([^/?]*)/.exec(request.url ?? "")?.[1] ?? null,
+  };
 }

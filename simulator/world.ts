@@ -6,12 +6,13 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Registry, Venue } from "../shared/registry/registry.js";
+import { agedRegistry, checkAged, hasMoved, type AgedEntry } from "./aged.js";
 import { checkFaults } from "./fault-check.js";
 import { faultOf, nextChange, type ScriptedFault } from "./faults.js";
 import { makeFreeze } from "./frozen.js";
 import { latencyMs, type Latency } from "./latency.js";
 import { startListener, type Listener } from "./listener.js";
-import { loopbackRegistry } from "./loopback.js";
+import { loopbackRegistry, measuredHosts, nodeHosts } from "./loopback.js";
 import { makeMarket } from "./market.js";
 import { serveFeed, type SimulatedFeed } from "./notices/feed.js";
 import { feedServer } from "./notices/feed-server.js";
@@ -32,9 +33,11 @@ export interface WorldOptions {
    * What the venues post on their status feeds. A function is called at each reading, and its result is not checked.
    */
   posts?: ScriptedPost[] | (() => ScriptedPost[]);
+  /** What the world's registry knows of its venues from an earlier time. */
+  aged?: AgedEntry[];
   /** The most messages that a stream sends per minute. Default: its typical rate. */
   messagesPerMinuteCap?: number;
-  /** Port of a venue by its id. Default: any free port. */
+  /** Port of a venue's own listener by its id. Default: any free port. */
   ports?: Record<string, number>;
   /** Players of venues that players.ts does not list, by venue id. */
   players?: Record<string, VenuePlayer>;
@@ -47,11 +50,15 @@ export interface WorldOptions {
   timeScale?: number;
   /** `plausible`: 10–180 ms, constant per venue and region. Default `none`. */
   latency?: Latency;
+  /** Called for each request, upgrade and subscription. */
+  onRequest?: (observed: Observed) => void;
 }
 
 export interface World extends Pick<Observations, "requests" | "violations"> {
   /** The registry that leads to this world: loopback addresses, keep-alive times divided by the time scale. */
   registry: Registry;
+  /** The same registry without the age of its entries. */
+  corrected: Registry;
   /** Adds a fault to the script; without `from`, it begins at once. Throws when the world cannot play it. */
   fault(fault: ScriptedFault): void;
   /** Adds a post to those of the venues. Throws when no feed would show it. */
@@ -62,38 +69,50 @@ export interface World extends Pick<Observations, "requests" | "violations"> {
   close: () => Promise<void>;
 }
 
-/** A venue that is being played: its listener and its sockets. */
+/** A venue that is being played: its listeners and its sockets. */
 interface Standing {
   id: string;
-  listener: Listener;
+  /** Its own at null, those of nodes by their hosts. */
+  listeners: Map<string | null, Listener>;
   sockets: Sockets;
 }
 
 export async function startWorld(options: WorldOptions): Promise<World> {
-  const { registry, ports = {}, players = {} } = options;
+  const { registry, ports = {}, players = {}, aged = [] } = options;
   const { now = () => new Date() } = options;
   const { latency = "none", timeScale = 1 } = options;
   const { messagesPerMinuteCap = Infinity } = options;
   let faults = [...(options.faults ?? [])];
   checkFaults(faults, registry);
+  checkAged(aged, registry, measuredHosts);
   const { posts: given = [] } = options;
   const posted: ScriptedPost[] = [];
   if (Array.isArray(given)) checkPosts(given, registry);
   const market = makeMarket(now);
   const freeze = makeFreeze();
-  const { count, requests, violated, violations } = makeObservations();
+  const { count, requests, violated, violations } = makeObservations(options.onRequest);
+  const nodes = nodeHosts(registry.venues);
   const standing: Standing[] = [];
+  /** Refuses connections. */
+  let deserted: Listener | null = null;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
   try {
     for (const venue of registry.venues) standing.push(await open(venue));
+    if (aged.some(({ moved }) => moved !== undefined)) {
+      deserted = await startListener(createServer(), 0);
+      await deserted.setOpen(false);
+    }
   } catch (error) {
     await close();
     throw error;
   }
   await applyFaults();
+  const formerPortOf: typeof portOf = (venue, host) =>
+    hasMoved(aged, venue, host) ? deserted!.port : portOf(venue, host);
   return {
-    registry: loopbackRegistry(registry, portOf, timeScale),
+    registry: agedRegistry(loopbackRegistry(registry, formerPortOf, timeScale), aged),
+    corrected: loopbackRegistry(registry, portOf, timeScale),
     ...{ fault, post, clear, requests, openSockets, violations, close },
   };
 
@@ -101,13 +120,20 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const stage = stageOf(venue);
     const sockets = serveSockets(stage);
     const feed = feedOf(stage, registry.venues);
-    // Longer than any cadence, so that a probe may reuse its connections.
-    const server = createServer({ keepAliveTimeout: 330_000 }, serveRest(stage, feed));
-    server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) =>
-      feed?.isAsked(request) ? feed.push(request, socket, head) : sockets.onUpgrade(request, socket, head),
-    );
-    const listener = await startListener(server, ports[venue.id] ?? 0);
-    return { id: venue.id, listener, sockets };
+    const onRequest = serveRest(stage, feed);
+    const listeners = new Map<string | null, Listener>();
+    for (const host of [null, ...measuredHosts(venue).filter((one) => nodes.has(one))])
+      listeners.set(host, await listen((host === null && ports[venue.id]) || 0));
+    return { id: venue.id, listeners, sockets };
+
+    function listen(port: number): Promise<Listener> {
+      // Longer than any cadence, so that a probe may reuse its connections.
+      const server = createServer({ keepAliveTimeout: 330_000 }, onRequest);
+      server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) =>
+        feed?.isAsked(request) ? feed.push(request, socket, head) : sockets.onUpgrade(request, socket, head),
+      );
+      return startListener(server, port);
+    }
   }
 
   function stageOf(venue: Venue): Stage {
@@ -119,7 +145,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       timeScale,
       messagesPerMinuteCap,
       latencyMs: (region) => latencyMs(latency, venue.id, region),
-      faultOf: (component, region, among) => faultOf(faults, { venue: venue.id, component, region }, now(), among),
+      faultOf: (component, client, among) => faultOf(faults, { ...client, venue: venue.id, component }, now(), among),
       posts: () => postsOf(venue.id),
       now,
       count: (component, region) => count({ venue: venue.id, component, region }),
@@ -156,11 +182,15 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const nextAt = Math.min(...faults.map((fault) => nextChange(fault, at)));
     if (nextAt < Infinity) timer = setTimeout(() => void applyFaults(), Math.min(nextAt - at.getTime(), 2 ** 31 - 1));
     for (const { sockets } of standing) sockets.faultsChanged();
-    await Promise.all(standing.map(({ id, listener }) => listener.setOpen(!isRefused(id, at))));
+    await Promise.all(
+      standing.flatMap(({ id, listeners }) =>
+        [...listeners].map(([host, listener]) => listener.setOpen(!isRefused(id, host, at))),
+      ),
+    );
   }
 
-  function isRefused(venue: string, at: Date): boolean {
-    const target = { venue, component: "", region: null };
+  function isRefused(venue: string, host: string | null, at: Date): boolean {
+    const target = { venue, component: "", region: null, host };
     return faultOf(faults, target, at, ["refused"]) !== undefined;
   }
 
@@ -170,14 +200,15 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       .reduce((sum, { sockets }) => sum + sockets.open(region), 0);
   }
 
-  function portOf(venue: string): number {
-    return standing.find(({ id }) => id === venue)!.listener.port;
+  function portOf(venue: string, host: string): number {
+    const { listeners } = standing.find(({ id }) => id === venue)!;
+    return (listeners.get(host) ?? listeners.get(null)!).port;
   }
 
   async function close() {
     closed = true;
     clearTimeout(timer);
-    await Promise.all(standing.map(({ listener }) => listener.close()));
+    await Promise.all(standing.flatMap(({ listeners }) => [...listeners.values()].map((one) => one.close())));
   }
 }
 

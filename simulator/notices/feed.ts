@@ -6,7 +6,7 @@ import { faultyAnswers, slowness } from "../faulty-answers.js";
 import type { ScriptedFault } from "../faults.js";
 import { worldPath } from "../loopback.js";
 import { sendHtml, sendJson } from "../send.js";
-import { regionOf, type Stage } from "../stage.js";
+import { clientOf, type Stage } from "../stage.js";
 import { ownAnswers } from "./own-status.js";
 import { noticesAt, type ScriptedPost } from "./posts.js";
 import { pushFrames } from "./pushed-feed.js";
@@ -33,6 +33,9 @@ export interface FeedPlan {
   page: string | null;
 }
 
+/** Faults of a feed are the same for every reader. */
+const anybody = { region: null, host: null };
+
 interface Content {
   status: number;
   body: object;
@@ -56,14 +59,14 @@ export function serveFeed({ kind, api, page }: FeedPlan, stage: Stage): Simulate
     const pathname = pathOf(request);
     if (request.method !== "GET") return false;
     if (pathname === pagePath) return true;
-    if (isProbed && regionOf(request) !== null) return false;
+    if (isProbed && clientOf(request).region !== null) return false;
     return folder === null ? pathname === apiPath : pathname.startsWith(folder);
   }
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     if (pathOf(request) === pagePath) return sendHtml(response, 200, pageForPeople());
-    stage.count("official", regionOf(request));
-    const fault = stage.faultOf("official", null);
+    stage.count("official", clientOf(request).region);
+    const fault = stage.faultOf("official", anybody);
     const waitMs = slowness(fault);
     if (waitMs === 0) return deliver(request, response, fault);
     const timer = setTimeout(deliver, waitMs, request, response, fault);
@@ -72,7 +75,7 @@ export function serveFeed({ kind, api, page }: FeedPlan, stage: Stage): Simulate
 
   function push(request: IncomingMessage, raw: Socket, head: Buffer) {
     stage.count("official", null);
-    const fault = stage.faultOf("official", null);
+    const fault = stage.faultOf("official", anybody);
     pushFrames(request, raw, head, fault, () => {
       if (fault?.kind === "error-inside") return [errorInside()];
       const { body } = faultyContent(request.url!, raw.localPort!, fault)!;

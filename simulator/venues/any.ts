@@ -42,7 +42,7 @@ export function bodyOf({ body, proof, head, newest, dataTime }: RestEndpoint, ti
     typeof proof === "string"
       ? built(proof, proof === "$" ? {} : tick.last)
       : conditionsOf(proof)
-          .map((condition) => holding(condition, tick))
+          .map((condition) => holding(condition, tick.last))
           .reduce(merged);
   return [...(newest ? [timed(newest, tick)] : []), ...(dataTime ? [timed(dataTime, tick)] : [])].reduce(
     merged,
@@ -50,8 +50,12 @@ export function bodyOf({ body, proof, head, newest, dataTime }: RestEndpoint, ti
   );
 }
 
-/** Makes the smallest answer that fulfils a condition. */
-function holding(condition: Condition, { last }: Tick): unknown {
+/**
+ * Makes the smallest answer that fulfils a condition.
+ *
+ * @param last the value where any will do
+ */
+export function holding(condition: Condition, last: number): unknown {
   if ("unless" in condition) return {};
   if ("is" in condition) return built(condition.path, []);
   if ("includes" in condition) return built(condition.path, condition.includes);
@@ -170,7 +174,7 @@ function frameOf({ match }: Stream, tick: Tick): unknown {
     .reduce(merged);
 }
 
-function merged(one: unknown, other: unknown): unknown {
+export function merged(one: unknown, other: unknown): unknown {
   if (typeof one !== "object" || typeof other !== "object") return other ?? one;
   if (one === null || other === null) return other ?? one;
   const both: unknown = Array.isArray(one) ? [...(one as unknown[])] : { ...one };
@@ -182,7 +186,7 @@ function merged(one: unknown, other: unknown): unknown {
 /**
  * Builds the smallest body in which `path` leads to `value`: `$.a[1]` gives `{a: [null, value]}`, `$` the value itself.
  */
-function built(path: string, value: unknown): unknown {
+export function built(path: string, value: unknown): unknown {
   const steps = [...path.matchAll(/\.([\w$-]+)|\['([^']*)'\]|\[(\d+)\]/g)];
   return steps.reduceRight<unknown>(
     (inner, [, key, quoted, index]) =>

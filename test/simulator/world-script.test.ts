@@ -21,6 +21,8 @@ void t.test("a line becomes a fault", (t) => {
     gate rest:time us-east slow=1500ms to=0.5h
     bybit * * limited=30s
     drpc rest:block * head-back=2
+    usdt rest:* * limited-inside host=eth.drpc.org
+    bybit * us-east status=403 text="access too frequent"
   `;
   const { faults, posts } = parseScript(text, startedAt);
   t.same(posts, []);
@@ -40,6 +42,8 @@ void t.test("a line becomes a fault", (t) => {
     { kind: "slow", latencyMs: 1500, venue: "gate", component: "rest:time", regions: ["us-east"], to: after(1800) },
     { kind: "limited", retryAfterS: 30, venue: "bybit" },
     { kind: "head-back", blocks: 2, venue: "drpc", component: "rest:block" },
+    { kind: "limited-inside", venue: "usdt", component: "rest:*", host: "eth.drpc.org" },
+    { kind: "status", status: 403, venue: "bybit", regions: ["us-east"], text: "access too frequent" },
   ]);
   t.end();
 });
@@ -52,6 +56,7 @@ void t.test("all invalid lines are named together", (t) => {
     ["okx * * slow=3", /line 4: expected a duration such as 500ms, .* got 3/],
     ["okx * * status=x", /line 5: expected a whole number, got x/],
     ["okx * * reset until=3s", /line 6: unknown setting until=3s; expected from=/],
+    ["okx * * status=403 txt=x", /line 7: unknown setting txt=x; expected .* host=, location= or text=/],
   ];
   const text = bad.map(([line]) => line).join("\n");
   for (const [, message] of bad) t.throws(() => parseScript(text, startedAt), { message });
@@ -79,6 +84,14 @@ void t.test("a fault that the registry does not know, or that its kind cannot ha
     [{ kind: "drip", ...okx, component: "ws:trades" }, /drip acts on rest and official only, not on ws:trades/],
     [{ kind: "silent", ...okx, component: "ws:conn" }, /silent acts on stream only/],
     [{ kind: "dead-socket", ...okx, component: "ws:trades" }, /dead-socket acts on connection only/],
+    [{ kind: "halted", ...okx }, /the registry has no words for it of okx$/m],
+    [
+      { kind: "limited-inside", ...okx, component: "ws:*", host: "x" },
+      /okx has no host x; expected one of openapi.okx/,
+    ],
+    [{ kind: "halted", venue: "kraken", component: "rest:time" }, /no words for it of kraken rest:time/],
+    [{ kind: "refused", ...okx, host: "ws.okx.com" }, /only nodes of third parties refuse alone \(there are none\)/],
+    [{ kind: "status", ...okx, component: "official", host: "openapi.okx.com" }, /served at one host only/],
     [{ kind: "lags", ...okx }, /okx reads no chain; expected \* or one of/],
     [{ kind: "reset", ...okx, status: 503 }, /reset takes no status/],
     [{ kind: "status", ...okx, status: 101 }, /status is out of range: 101/],
@@ -94,7 +107,7 @@ void t.test("a fault that the registry does not know, or that its kind cannot ha
 
 void t.test("a fault lasts from its beginning to its end, and repeats", (t) => {
   const fault: ScriptedFault = { kind: "reset", venue: "okx", from: after(60), to: after(180), everyMs: 900_000 };
-  const target = { venue: "okx", component: "rest:time", region: "us-east" };
+  const target = { venue: "okx", component: "rest:time", region: "us-east", host: null };
   const changes = [0, 60, 179, 180, 959, 960, 1079, 1080];
   const lasting = changes.filter((s) => faultOf([fault], target, after(s)) === fault);
   t.same(lasting, [60, 179, 960, 1079]);
@@ -109,7 +122,7 @@ void t.test("a fault lasts from its beginning to its end, and repeats", (t) => {
 void t.test("the first of overlapping faults applies", (t) => {
   const everything: ScriptedFault = { kind: "reset", venue: "*" };
   const one: ScriptedFault = { kind: "drip", venue: "okx", component: "rest:*" };
-  const target = { venue: "okx", component: "rest:time", region: null };
+  const target = { venue: "okx", component: "rest:time", region: null, host: null };
   t.equal(faultOf([one, everything], target, startedAt), one);
   t.equal(faultOf([everything, one], target, startedAt), everything);
   t.end();
