@@ -98,7 +98,17 @@ const long = [
   ],
   ...["embedded-durability", "embedded-traps", "embedded-limits", "writable-host", "own-troubles", "edges"],
   // everything at once
-  ...["whole-way", "crowd-of-faults", "demo-day", "move", "comparing", "pairing", "row-stream", "api-fuzz"],
+  ...[
+    "whole-way",
+    "crowd-of-faults",
+    "real-troubles",
+    "demo-day",
+    "move",
+    "comparing",
+    "pairing",
+    "row-stream",
+    "api-fuzz",
+  ],
   // each state, message and page of the API and the command line
   ...["api-states", "held-pages", "api-spreadsheet", "channel-errors", "limits-in-chromium"],
   // servers, which most machines lack

@@ -15,7 +15,7 @@ import { recordSamples } from "../../server/database/record-samples.js";
 import { componentsOf as allComponentsOf, type Registry } from "../../shared/registry/registry.js";
 import { migratedDatabase } from "./database.js";
 import { someSpool } from "./spool.js";
-import { startWorld, type World } from "../../simulator/world.js";
+import { startWorld, type World, type WorldOptions } from "../../simulator/world.js";
 
 /** The cadence of every component. */
 export const cadenceMs = 1000;
@@ -68,33 +68,52 @@ export interface Engine {
   close: () => Promise<void>;
 }
 
-/**
- * Everything is closed when the test ends.
- *
- * @param typicalOf the venue that has a typical latency, so that it can be slow; a busy machine would make any venue
- * slow
- * @param only these venues; by default all, which take twice the time of eight
- */
-export async function startWay(t: Test, typicalOf?: string, only?: string[]): Promise<Way> {
+export interface WayOptions extends Pick<WorldOptions, "aged" | "players"> {
+  /** Default: `registry/default.json`. */
+  registry?: Registry;
+  /** These venues of it; by default all, which take twice the time of eight. */
+  only?: string[];
+  /** The venue that has a typical latency, so that it can be slow; a busy machine would make any venue slow. */
+  typicalOf?: string;
+  /** The machine of each region's probes. Default: unknown, so that each region is a place of its own. */
+  machines?: Record<string, string>;
+  /** Called after each tick of the engine. */
+  onTick?: (pool: Pool) => Promise<void>;
+}
+
+/** Everything is closed when the test ends. */
+export async function startWay(t: Test, options: WayOptions = {}): Promise<Way> {
+  const { typicalOf, machines = {}, onTick, only, ...ofWorld } = options;
   const { pool, registry: packaged } = await migratedDatabase(t);
-  const venues = packaged.venues.filter(({ id }) => only?.includes(id) ?? true);
-  const real = { ...packaged, venues };
-  const world = await startWorld({ registry: withSteadyStreams(real), timeScale });
+  const whole = options.registry ?? packaged;
+  const real = { ...whole, venues: whole.venues.filter(({ id }) => only?.includes(id) ?? true) };
+  const world = await startWorld({ ...ofWorld, registry: withSteadyStreams(real), timeScale });
   t.teardown(() => world.close());
   const registry = quickened(world.registry);
   await migrate(pool, registry, quiet);
+  await recordMachines(pool, machines);
   if (typicalOf) await recordDayBefore(pool, typicalOf);
   const web = await startWeb({
     ...{ pool, registry, log: quiet, port: 0, host: "127.0.0.1", rateLimit: 0, trustProxy: [] },
     ...{ baseUrl: "http://127.0.0.1", siteUrl: "http://localhost" },
   });
   t.teardown(() => web.close());
-  const engine = startEngine(pool);
+  const engine = startEngine(pool, onTick);
   t.teardown(() => engine.close());
   const probes = await Promise.all(registry.regions.map(({ id }) => startRegion(t, pool, registry, id)));
   t.teardown(() => Promise.all(probes.map((probe) => probe.close())));
   const url = `http://127.0.0.1:${web.port}`;
   return { world, registry, pool, probes, url, engine };
+}
+
+/** As heartbeats would, which these probes do not send. */
+async function recordMachines(pool: Pool, machines: Record<string, string>): Promise<void> {
+  await pool.query(sql`
+    insert into region_vantage (region_id, holds_from, machine)
+    select g.region_id, '-infinity', m.value
+    from jsonb_each_text(${JSON.stringify(machines)}::jsonb) m
+    join region g on g.region = m.key
+  `);
 }
 
 /** Inserts samples hour by hour, so that there is a typical latency. */
@@ -125,7 +144,8 @@ function withSteadyStreams(registry: Registry): Registry {
   return steady;
 }
 
-function quickened(registry: Registry): Registry {
+/** The registry with the times of these tests. */
+export function quickened(registry: Registry): Registry {
   const quick = structuredClone(registry);
   for (const { rest, socket } of quick.venues) {
     for (const endpoint of rest) Object.assign(endpoint, { cadenceMs, timeoutMs });
@@ -137,7 +157,7 @@ function quickened(registry: Registry): Registry {
   return quick;
 }
 
-async function startRegion(t: Test, pool: Pool, registry: Registry, region: string): Promise<Probe> {
+export async function startRegion(t: Test, pool: Pool, registry: Registry, region: string): Promise<Probe> {
   return startProbe({
     ...{ registry, region, version: "1.2.3", siteUrl: "http://localhost", log: quiet },
     spool: await someSpool(t),
@@ -146,7 +166,7 @@ async function startRegion(t: Test, pool: Pool, registry: Registry, region: stri
 }
 
 /** Does core's work at every tick, at a quicker pace. */
-function startEngine(pool: Pool): Engine {
+function startEngine(pool: Pool, onTick: (pool: Pool) => Promise<void> = () => Promise.resolve()): Engine {
   const decided: Decided[] = [];
   const stopping = new AbortController();
   let passed = 0;
@@ -161,6 +181,7 @@ function startEngine(pool: Pool): Engine {
         await pool.query(sql`call upkeep.refresh_open_buckets(${at})`);
       }
       decided.push(accepted(await tick(pool, at, { rules: quickRules })));
+      await onTick(pool);
       passed += 1;
       await sleep(betweenTicksMs);
     }

@@ -22,7 +22,7 @@ const region = "us-east";
 const venues = [...["bitget", "gate", "gemini"], ...["binance", "bybit", "coinbase", "kraken", "okx"]];
 
 void t.test("typical trouble gets the right states and incidents", async (t) => {
-  const way = await startWay(t, "bitget", venues);
+  const way = await startWay(t, { typicalOf: "bitget", only: venues });
   await soon(async () => allOperational(await readBoard(way.url)));
   // all share the first failure of the flapping component, to save time
   way.world.fault({ kind: "slow", latencyMs: 450, venue: "bitget", component: "rest:*" });
