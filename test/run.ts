@@ -42,7 +42,7 @@ const startedFirst = ["short-history", "demo", "in-chromium", "incident-scenario
  * others, live through minutes, or take half a minute for one page or command. Each has a sibling that always runs.
  */
 const ci = [
-  ...["demo", "in-chromium", "embedded", "cli", "all-venues", "own-metrics"],
+  ...["demo", "in-chromium", "embedded", "cli", "all-venues", "new-operator", "own-metrics"],
   ...["doctor", "channel-command", "delivery-command", "incident-command", "server/commands/status"],
   ...["check-command", "causes", "completion"],
   ...["chain-lag", "polling", "state-since"],

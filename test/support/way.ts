@@ -68,7 +68,7 @@ export interface Engine {
   close: () => Promise<void>;
 }
 
-export interface WayOptions extends Pick<WorldOptions, "aged" | "players"> {
+export interface WayOptions extends Pick<WorldOptions, "aged" | "faults" | "players"> {
   /** Default: `registry/default.json`. */
   registry?: Registry;
   /** These venues of it; by default all, which take twice the time of eight. */

@@ -4,12 +4,12 @@
  */
 import t, { type Test } from "tap";
 import { migrate } from "../../server/database/migrate.js";
-import { type Pool, sql } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import type { ScriptedFault } from "../../simulator/faults.js";
 import { get, readIncidents, type Incident } from "../support/board.js";
+import { followStates } from "../support/states.js";
 import { until } from "../support/until.js";
 import { componentsOf, quickened, startRegion, startWay, type Way } from "../support/way.js";
 
@@ -66,43 +66,6 @@ interface Story {
   way: Way;
   states: ReturnType<typeof followStates>;
   place: Place;
-}
-
-/**
- * What the engine has decided about each component, at every instant: `okx ws:book` → `unknown never`; and what a region
- * saw of it: `okx ws:book from us-east` → `outage`.
- */
-function followStates() {
-  const all = new Map<string, string[]>();
-  const now = (what: string) => all.get(what)?.at(-1);
-
-  return {
-    now,
-    async note(pool: Pool) {
-      const rows = await pool.query<{ what: string; state: string }>(sql`
-        select c.venue || ' ' || c.component as what, concat_ws(' ', s.state, s.unjudged) as state
-        from api.component_state s join api.component c using (component_id)
-        union all
-        select c.venue || ' ' || c.component || ' from ' || g.region, s.state::text
-        from api.region_state s join api.component c using (component_id) join region g using (region_id)
-      `);
-      for (const { what, state } of rows) if (now(what) !== state) all.set(what, [...(all.get(what) ?? []), state]);
-    },
-    /** The place of what it is now, for `since`. */
-    place: (what: string) => (all.get(what)?.length ?? 1) - 1,
-    /** All that it has been since, in order. */
-    since: (what: string, place: number) => (all.get(what) ?? []).slice(place),
-    async until(components: readonly string[], state: string) {
-      const others = () => components.filter((one) => now(one) !== state);
-      await soon(
-        () => others().length === 0,
-        () =>
-          others()
-            .map((one) => `${one}: ${now(one)}`)
-            .join(", "),
-      );
-    },
-  };
 }
 
 async function entryIsOld(t: Test, { way, states }: Story) {
@@ -318,8 +281,6 @@ function today(): string {
 
 const quiet = makeLog("test", "error");
 
-async function soon(condition: () => boolean | Promise<boolean>, rest: () => string = () => ""): Promise<void> {
-  await until(condition, 60_000, 100).catch((error: Error) => {
-    throw new Error(`${error.message} ${rest()}`);
-  });
+function soon(condition: () => boolean | Promise<boolean>): Promise<void> {
+  return until(condition, 60_000, 100);
 }
