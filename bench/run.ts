@@ -19,6 +19,7 @@ import { benchGrowth } from "./growth.js";
 import { benchHistory } from "./history.js";
 import { benchIngest } from "./ingest.js";
 import { benchJitter } from "./jitter.js";
+import { benchLimits } from "./limits.js";
 import { benchNotices } from "./notices.js";
 import { benchPages } from "./pages.js";
 import { benchRest } from "./rest.js";
@@ -49,6 +50,7 @@ const benches: Record<string, () => Promise<Figure[]>> = {
   demo: benchDemo,
   bounds: benchUptimeBounds,
   jitter: benchJitter,
+  limits: benchLimits,
   backup: benchBackup,
   export: benchExport,
 };
