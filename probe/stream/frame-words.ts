@@ -4,8 +4,8 @@ import type { Condition, SocketConfig } from "../../shared/registry/registry.js"
 import { alternativesOf, compileAnyOf, compileConditions } from "../rest/checks.js";
 
 export interface FrameWords {
-  /** Whether the frame asks us to wait. */
-  isLimit: (frame: unknown) => boolean;
+  /** Whether the frame refuses our country or address, or asks us to wait. */
+  refusal: (frame: unknown) => "blocked" | "limited" | null;
   /** Records a frame. */
   hear(frame: unknown): void;
   /** Whether the venue has said that it does not trade, and has not said otherwise since. */
@@ -13,7 +13,13 @@ export interface FrameWords {
 }
 
 /** @param words of the registry; a frame that is not JSON is a text at `$` */
-export function makeFrameWords({ limited, halted }: Pick<SocketConfig, "limited" | "halted">): FrameWords {
+export function makeFrameWords({
+  blocked,
+  limited,
+  halted,
+}: Pick<SocketConfig, "blocked" | "limited" | "halted">): FrameWords {
+  const isBlock = compileAnyOf(blocked);
+  const isLimit = compileAnyOf(limited);
   const tests = alternativesOf(halted).map((conditions) => ({
     holds: compileConditions(conditions),
     isAnswered: compileAnswered(conditions),
@@ -22,7 +28,7 @@ export function makeFrameWords({ limited, halted }: Pick<SocketConfig, "limited"
   const holding = new Set<(typeof tests)[number]>();
 
   return {
-    isLimit: compileAnyOf(limited),
+    refusal: (frame) => (isBlock(frame) ? "blocked" : isLimit(frame) ? "limited" : null),
     hear(frame) {
       for (const test of tests)
         if (test.holds(frame)) holding.add(test);
