@@ -4,10 +4,8 @@ import type { Condition, SocketConfig } from "../../shared/registry/registry.js"
 import { alternativesOf, compileAnyOf, compileConditions } from "../rest/checks.js";
 
 export interface FrameWords {
-  /** Whether the frame refuses our country or address, or asks us to wait. */
-  refusal: (frame: unknown) => "blocked" | "limited" | null;
-  /** Records a frame. */
-  hear(frame: unknown): void;
+  /** Records a frame. Returns whether it refuses our country or address, or asks us to wait. */
+  hear(frame: unknown): "blocked" | "limited" | null;
   /** Whether the venue has said that it does not trade, and has not said otherwise since. */
   isHalted: () => boolean;
 }
@@ -28,11 +26,12 @@ export function makeFrameWords({
   const holding = new Set<(typeof tests)[number]>();
 
   return {
-    refusal: (frame) => (isBlock(frame) ? "blocked" : isLimit(frame) ? "limited" : null),
     hear(frame) {
       for (const test of tests)
         if (test.holds(frame)) holding.add(test);
         else if (test.isAnswered(frame)) holding.delete(test);
+      if (isBlock(frame)) return "blocked";
+      return isLimit(frame) ? "limited" : null;
     },
     isHalted: () => holding.size > 0,
   };

@@ -182,8 +182,7 @@ export function startSession(options: SessionOptions): StreamSession {
 
   /** @param frame a text if it is not JSON */
   function onWords(frame: unknown) {
-    words.hear(frame);
-    const refusal = words.refusal(frame);
+    const refusal = words.hear(frame);
     if (refusal !== null) socket.blame(refusal, `${refusals[refusal]}: ${refusalWords(frame)}`);
   }
 
