@@ -5,7 +5,7 @@ export interface AnswerBody {
 }
 
 /**
- * * Most answers arrive in one chunk, which is kept without copying. A server may also send a mebibyte in chunks of one
+ * Most answers arrive in one chunk, which is kept without copying. A server may also send a mebibyte in chunks of one
  * byte: as separate objects they would take a hundred times as much memory.
  */
 export function makeBody(): AnswerBody {

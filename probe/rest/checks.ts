@@ -13,8 +13,8 @@ import { compileNewest, compileTime, type NewestThing } from "./answer-time.js";
 /** An answer is good if it contains its proof. The other fields are null if it is not good, or lacks them. */
 export interface Verdict {
   good: boolean;
-  /** What the venue says instead of an answer, by the registry's words for it; null if it says neither. */
-  said: "limited" | "halted" | null;
+  /** What the venue says instead of an answer, by the registry's words for it; null if it says none of these. */
+  said: "blocked" | "limited" | "halted" | null;
   /** The chain head. */
   head: number | null;
   /** Its newest entry. */
@@ -41,10 +41,11 @@ const decompressors: Record<string, (body: InputType, options: ZlibOptions) => B
 
 const bad = { good: false, head: null, newest: null, dataMs: null } as const;
 
-type CheckedParts = "proof" | "limited" | "halted" | "head" | "newest" | "dataTime";
+type CheckedParts = "proof" | "blocked" | "limited" | "halted" | "head" | "newest" | "dataTime";
 
 export function compileAnswerCheck({
   proof,
+  blocked,
   limited,
   halted,
   head,
@@ -52,6 +53,7 @@ export function compileAnswerCheck({
   dataTime,
 }: Pick<RestEndpoint, CheckedParts>): AnswerCheck {
   const isProven = compileProof(proof);
+  const isBlocked = compileAnyOf(blocked);
   const isLimited = compileAnyOf(limited);
   const isHalted = compileAnyOf(halted);
   const headOf = head && parsePath(head.path);
@@ -64,6 +66,7 @@ export function compileAnswerCheck({
     const answer = parsedAnswer(text);
     // a firewall in front of the venue has its words in a page
     const words = answer === undefined ? text : answer;
+    if (isBlocked(words)) return { ...bad, said: "blocked" };
     if (isLimited(words)) return { ...bad, said: "limited" };
     if (isHalted(words)) return { ...bad, said: "halted" };
     if (answer === undefined || !isProven(answer)) return { ...bad, said: null };

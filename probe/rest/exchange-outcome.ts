@@ -69,7 +69,7 @@ function causeOfStatus({ status }: RestExchange, expectStatus: number): VenueFau
 }
 
 /**
- * * A server may close a kept-alive connection just as it is used again. A failure within a round trip was sent before
+ * A server may close a kept-alive connection just as it is used again. A failure within a round trip was sent before
  * the server saw the request, and says nothing about the venue. The next slot uses a new connection, so that a real
  * fault shows there.
  */

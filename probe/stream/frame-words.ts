@@ -4,16 +4,20 @@ import type { Condition, SocketConfig } from "../../shared/registry/registry.js"
 import { alternativesOf, compileAnyOf, compileConditions } from "../rest/checks.js";
 
 export interface FrameWords {
-  /** Whether the frame asks us to wait. */
-  isLimit: (frame: unknown) => boolean;
-  /** Records a frame. */
-  hear(frame: unknown): void;
+  /** Records a frame. Returns whether it refuses our country or address, or asks us to wait. */
+  hear(frame: unknown): "blocked" | "limited" | null;
   /** Whether the venue has said that it does not trade, and has not said otherwise since. */
   isHalted: () => boolean;
 }
 
 /** @param words of the registry; a frame that is not JSON is a text at `$` */
-export function makeFrameWords({ limited, halted }: Pick<SocketConfig, "limited" | "halted">): FrameWords {
+export function makeFrameWords({
+  blocked,
+  limited,
+  halted,
+}: Pick<SocketConfig, "blocked" | "limited" | "halted">): FrameWords {
+  const isBlock = compileAnyOf(blocked);
+  const isLimit = compileAnyOf(limited);
   const tests = alternativesOf(halted).map((conditions) => ({
     holds: compileConditions(conditions),
     isAnswered: compileAnswered(conditions),
@@ -22,11 +26,12 @@ export function makeFrameWords({ limited, halted }: Pick<SocketConfig, "limited"
   const holding = new Set<(typeof tests)[number]>();
 
   return {
-    isLimit: compileAnyOf(limited),
     hear(frame) {
       for (const test of tests)
         if (test.holds(frame)) holding.add(test);
         else if (test.isAnswered(frame)) holding.delete(test);
+      if (isBlock(frame)) return "blocked";
+      return isLimit(frame) ? "limited" : null;
     },
     isHalted: () => holding.size > 0,
   };

@@ -17,6 +17,7 @@ export interface ReconnectingSocketOptions {
   /** Other addresses that give the same, each tried when the one before fails: then no host is the venue's own. */
   alternatives?: readonly string[] | undefined;
   welcome?: readonly Condition[] | undefined;
+  blocked?: AnyOf | undefined;
   limited?: AnyOf | undefined;
   halted?: AnyOf | undefined;
   keepAlive: KeepAlive;

@@ -23,6 +23,8 @@ export interface SessionOptions {
   url: string;
   /** Conditions of the venue's welcome frame; no subscription is sent before it. */
   welcome?: readonly Condition[] | undefined;
+  /** A frame that refuses our country or address. */
+  blocked?: AnyOf | undefined;
   /** A frame that asks us to wait. */
   limited?: AnyOf | undefined;
   /** A frame that says that the venue does not trade. */
@@ -75,6 +77,8 @@ const usualPatience: Patience = { ...usualAnswerPatience, welcomeWithinMs: 3_000
 
 /** Acknowledgements and errors are short; a longer frame that is no stream's data is ignored. */
 const longestNotice = 64 * 1024;
+
+const refusals = { blocked: "the venue refuses us", limited: "the venue asks us to wait" };
 
 export function startSession(options: SessionOptions): StreamSession {
   const { url, subscriptions, userAgent, resolver, ca, flow } = options;
@@ -178,8 +182,8 @@ export function startSession(options: SessionOptions): StreamSession {
 
   /** @param frame a text if it is not JSON */
   function onWords(frame: unknown) {
-    words.hear(frame);
-    if (words.isLimit(frame)) socket.blame("limited", `the venue asks us to wait: ${refusalWords(frame)}`);
+    const refusal = words.hear(frame);
+    if (refusal !== null) socket.blame(refusal, `${refusals[refusal]}: ${refusalWords(frame)}`);
   }
 
   function onNotice(frame: unknown) {

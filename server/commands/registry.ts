@@ -5,12 +5,12 @@ import { readSettings } from "../../shared/config/settings.js";
 import { makeLog } from "../../shared/log/log.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { askedOrigins, limitUses, shownRate, usableShare } from "../../shared/registry/cadence.js";
-import { catalogueDifferences, type CatalogueDifference } from "../../shared/registry/catalogue-difference.js";
+import { catalogueDifferences } from "../../shared/registry/catalogue-difference.js";
 import { ageAdvice, agedAfterDays, ageSentences, agesOf, endsSoonDays } from "../../shared/registry/entry-age.js";
 import { readJsonFile } from "../../shared/registry/json-file.js";
 import { parseRegistry } from "../../shared/registry/load-registry.js";
+import { withoutOwnSecrets } from "../../shared/registry/own-secrets.js";
 import type { Limit, Registry } from "../../shared/registry/registry.js";
-import { maskedAddress } from "../../shared/text/masked-text.js";
 import { plainTable } from "./plain-table.js";
 import { print } from "./print.js";
 
@@ -33,8 +33,10 @@ something has ended; the rest are warnings.`,
   show: {
     summary: "print the registry with whole entries and the cadences that respect the limits",
     help: `Prints the registry as the programs use it: entries of the catalogue in full, with overrides applied, and cadences
-that respect the limits for PROBES_PER_ADDRESS. With a venue, it has only that one. The output is a registry, too.`,
+that respect the limits for PROBES_PER_ADDRESS. With a venue, it has only that one. Addresses that the catalogue does
+not have may contain keys, so they are cut. With --secrets they are whole, and the output can be used as a registry.`,
     words: ["[VENUE]"],
+    options: { secrets: { type: "boolean", help: "print whole addresses, with the keys in them" } },
     run: show,
   },
 };
@@ -68,16 +70,8 @@ function reportOf(value: unknown, path: string, probes: number, now: Date) {
     origins: originsOf(registry, probes),
     ages: agesOf(registry, now),
     blocked: registry.venues.flatMap(({ id, blockedIn }) => (blockedIn ? [{ venue: id, ...blockedIn }] : [])),
-    differences: catalogueDifferences(value).map(withoutSecrets),
+    differences: withoutOwnSecrets(catalogueDifferences(value)),
   };
-}
-
-/** An address of an operator's own entry may have a key in it. */
-function withoutSecrets(difference: CatalogueDifference): CatalogueDifference {
-  const text = JSON.stringify(difference, (_, part: unknown) =>
-    typeof part === "string" ? maskedAddress(part) : part,
-  );
-  return JSON.parse(text) as CatalogueDifference;
 }
 
 /** The requests a minute, and what is allowed. */
@@ -129,7 +123,7 @@ function rowsOf({ origin, perMinute, allPerMinute, limits, accountLimits }: Repo
     ]),
     ...accountLimits.map((limit) => [
       ...[origin, shownRate(perMinute), shownRate(allPerMinute)],
-      ...["-", "-", "-", `${countedBy(limit)} of an account, which a probe has not`],
+      ...["-", "-", "-", `${countedBy(limit)} of an account; a probe has none`],
     ]),
   ];
   if (rows.length > 0) return rows;
@@ -152,7 +146,7 @@ function shown(value: unknown): string {
   return text.length <= longestShown ? text : `${text.slice(0, longestShown - 1)}…`;
 }
 
-async function show({ words: [wanted] }: Given): Promise<void> {
+async function show({ words: [wanted], values }: Given): Promise<void> {
   const { registry: path, probesPerAddress } = readSettings();
   const value = await readJsonFile(path, "The registry");
   const registry = parseRegistry(value, path, { probes: probesPerAddress ?? 1 });
@@ -160,5 +154,12 @@ async function show({ words: [wanted] }: Given): Promise<void> {
   if (wanted !== undefined && !ids.includes(wanted))
     throw new UserError(`the registry ${path} has no venue ${JSON.stringify(wanted)}${didYouMean(wanted, ids)}`);
   const venues = registry.venues.filter(({ id }) => wanted === undefined || id === wanted);
-  print(true, { ...registry, venues }, "");
+  const whole = { ...registry, venues };
+  const shown = values["secrets"] === true ? whole : withoutOwnSecrets(whole);
+  print(true, shown, "");
+  // it would be valid, and measured at addresses that do not exist
+  if (JSON.stringify(shown) !== JSON.stringify(whole))
+    process.stderr.write(
+      "venuewatch: addresses of your own are cut; --secrets prints what can be used as a registry\n",
+    );
 }

@@ -67,13 +67,17 @@ export async function listenToDocument(
 function collectFrames(pushed: PushedDocument, resolve: (document: FetchedDocument) => void) {
   const frames: string[] = [];
   let bytes = 0;
+  // a server may push on until the socket is closed
+  let hasEnded = false;
   return { add, end };
 
   /** Returns whether the document has ended with this frame. */
   function add(frame: string): boolean {
+    if (hasEnded) return true;
     frames.push(frame);
     bytes += Buffer.byteLength(frame);
     if (bytes > maxBytes || frames.length > maxFrames) {
+      hasEnded = true;
       resolve(failed(`expected at most ${maxFrames} frames of ${maxBytes} bytes together, got more`));
       return true;
     }
@@ -83,6 +87,7 @@ function collectFrames(pushed: PushedDocument, resolve: (document: FetchedDocume
   }
 
   function end() {
+    hasEnded = true;
     resolve({ kind: "body", text: `[${frames.join(",")}]`, validators: { etag: null, lastModified: null } });
   }
 }

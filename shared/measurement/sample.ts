@@ -11,7 +11,7 @@
  * - `tls` the TLS handshake or the certificate failed
  * - `timeout` the deadline passed before the exchange was complete
  * - `http` an unexpected status, redirects included
- * - `blocked` 403, 451 and similar: a geo-block or a firewall
+ * - `blocked` 403, 451, or what the registry says of the answer: a geo-block or a firewall
  * - `limited` 429, 418, 402, or what the registry says of the answer: the venue asks us to wait
  * - `halted` the venue says, by what the registry knows of its words, that it does not trade
  * - `body` the answer was too large, not JSON, or failed its proof

@@ -19,6 +19,11 @@ export function catalogueEntry(id: string): unknown {
   return catalogueIds().includes(id) ? catalogueFile(`venues/${id}`) : null;
 }
 
+/** Its venues and chains, unchecked. */
+export function wholeCatalogue(): unknown[] {
+  return [catalogueFile("chains"), ...catalogueIds().map((id) => catalogueFile(`venues/${id}`))];
+}
+
 export interface Expanded {
   /** The registry with whole entries; what cannot be expanded stays as it is. */
   value: unknown;

@@ -47,14 +47,14 @@ function wrong(name: string, problems: string[]): UserError {
   return new UserError([`The registry ${masked(name)} is wrong:`, ...problems].join("\n"));
 }
 
-/** Gives each endpoint the venue's `limited`, unless it has its own. */
+/** Gives each endpoint the venue's `blocked` and `limited`, unless it has its own. */
 function withWords(registry: Registry): Registry {
-  if (registry.venues.every(({ limited }) => limited === undefined)) return registry;
+  if (registry.venues.every(({ blocked, limited }) => blocked === undefined && limited === undefined)) return registry;
   return { ...registry, venues: registry.venues.map(withWordsOf) };
 }
 
 function withWordsOf(venue: Venue): Venue {
-  const { limited } = venue;
-  if (limited === undefined) return venue;
-  return { ...venue, rest: venue.rest.map((endpoint) => ({ limited, ...endpoint })) };
+  const { blocked, limited } = venue;
+  const words = { ...(blocked !== undefined && { blocked }), ...(limited !== undefined && { limited }) };
+  return { ...venue, rest: venue.rest.map((endpoint) => ({ ...words, ...endpoint })) };
 }

@@ -87,9 +87,10 @@ function formerIdRules(venues: unknown[]): RegistryProblem[] {
 }
 
 function venueRules(venue: Partial<Venue>, isSound: Sound): RegistryProblem[] {
-  const { rest, socket, official, limited, limits, until, checkedAt } = venue as Venue;
+  const { rest, socket, official, blocked, limited, limits, until, checkedAt } = venue as Venue;
   const endpoints = Array.isArray(rest) ? rest : [];
   return [
+    ...reading(isSound, ["blocked"], () => anyOfRules(["blocked"], blocked)),
     ...reading(isSound, ["limited"], () => anyOfRules(["limited"], limited)),
     ...reading(isSound, ["limits", "rest"], () =>
       each(["limits"], limits ?? [], (limit) => limitRules(limit, endpoints)),
@@ -167,6 +168,7 @@ function endpointRules(endpoint: RestEndpoint, chain: string | null | undefined,
     ...when(["url"], () => urlRule(["url"], url)),
     ...when(["method", "body"], () => must(method === "POST" || body === undefined, ["body"], "none with GET")),
     ...when(["proof"], () => within(["proof"], proofRules(proof))),
+    ...when(["blocked"], () => anyOfRules(["blocked"], endpoint.blocked)),
     ...when(["limited"], () => anyOfRules(["limited"], endpoint.limited)),
     ...when(["halted"], () => anyOfRules(["halted"], endpoint.halted)),
     ...when(["alternatives"], () =>
@@ -260,6 +262,7 @@ function socketRules(socket: SocketConfig, able: string[] | null, isSound: Sound
   return [
     ...reading(isSound, ["url"], () => urlRule(["url"], url)),
     ...reading(isSound, ["welcome"], () => each(["welcome"], welcome ?? [], conditionRules)),
+    ...reading(isSound, ["blocked"], () => anyOfRules(["blocked"], socket.blocked)),
     ...reading(isSound, ["limited"], () => anyOfRules(["limited"], socket.limited)),
     ...reading(isSound, ["halted"], () => anyOfRules(["halted"], socket.halted)),
     ...reading(isSound, ["alternatives"], () =>

@@ -53,6 +53,8 @@ export interface Venue {
   official: Official | null;
   /** Of every endpoint that has none of its own. */
   limited?: AnyOf;
+  /** Of every endpoint that has none of its own. */
+  blocked?: AnyOf;
   /** Addresses of the venue's documentation and changelog. */
   sources?: string[];
   /** The day on which the entry was last compared with its sources. */
@@ -114,6 +116,8 @@ export interface RestEndpoint {
   body?: unknown;
   expectStatus: number;
   proof: Proof;
+  /** The answer, of any status, refuses our country or address, as 403 and 451 do. Checked first. */
+  blocked?: AnyOf;
   /** The answer, of any status, asks us to wait, as 429 does. Checked before `proof`. */
   limited?: AnyOf;
   /** The answer, of any status, says that the venue does not trade. Checked before `proof`. */
@@ -186,6 +190,8 @@ export interface SocketConfig {
    * at once.
    */
   welcome?: Condition[];
+  /** A frame that refuses our country or address, like 403 does. The socket is closed. */
+  blocked?: AnyOf;
   /** A frame that asks us to wait, like 429 does. The socket is closed, and opened again after the pause. */
   limited?: AnyOf;
   /**

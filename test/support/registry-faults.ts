@@ -18,7 +18,20 @@ const anyOfItem =
 
 /** The fields of a venue, in the order of the schema. */
 export const knownOfVenue = [
-  ...["id", "formerIds", "name", "category", "symbol", "quote", "chain", "rest", "socket", "official", "limited"],
+  ...[
+    "id",
+    "formerIds",
+    "name",
+    "category",
+    "symbol",
+    "quote",
+    "chain",
+    "rest",
+    "socket",
+    "official",
+    "blocked",
+    "limited",
+  ],
   ...["sources", "checkedAt", "until", "limits", "blockedIn", "edgeCacheMs", "ccxt"],
 ].join(", ");
 
@@ -152,6 +165,10 @@ const rows: [at: string, value: unknown, ...expected: string[]][] = [
   [".ccxt.differs.0", "ws.example.com", "a host that ccxt does not have: an object with host and why"],
   [".ccxt.differs.0.host", "https://ws.example.com", "a host name, perhaps with a port"],
   [".ccxt.differs.0.why", undefined, source],
+  [".blocked", "not here", anyOf],
+  [".blocked", { equals: 1 }, "a condition with path or unless"],
+  [".rest.0.blocked", { equals: 1 }, "a condition with path or unless"],
+  [".socket.blocked", { is: "list" }, "a condition with path or unless"],
   [".limited", "slow down", anyOf],
   [".limited", [], anyOf],
   [".limited", [[]], `.limited[0]: expected ${anyOfItem}, found []`],

@@ -62,10 +62,11 @@ export function statusesOf({ here }: Evidence, fault: string): string {
   return [...new Set(parts.map(statusOf))].join(", ");
 }
 
-/** An answer of any status may say in its words that requests are limited. */
+/** An answer of any status may say in its words that requests are limited, or the country refused. */
 function statusOf({ fault, httpStatus }: MeasuredPart): string {
   if (httpStatus === null) return "no status";
-  const isByStatus = fault !== "limited" || [402, 418, 429].includes(httpStatus);
+  const usual: Partial<Record<string, number[]>> = { blocked: [403, 451], limited: [402, 418, 429] };
+  const isByStatus = usual[fault ?? ""]?.includes(httpStatus) ?? true;
   return `status ${httpStatus}${isByStatus ? "" : ", in the words of its answer"}`;
 }
 

@@ -50,14 +50,17 @@ export async function findingsOn(pool: Pool, region: string | null, registry: Re
     schema,
     rights,
     ...(registry ? [await checked("venues", () => venuesFound(pool, registry))] : []),
-    ...(registry ? await neverGoodFound(pool, registry) : []),
+    ...(registry ? [await checked("never good", () => neverGoodFound(pool, registry))].flat() : []),
     await checked("vantages", () => vantagesFound(pool)),
     await checked("probes", () => probesFound(pool, region)),
     await checked("engine", () => engineFound(pool)),
   ];
 }
 
-function checked(check: string, look: () => Promise<Finding>): Promise<Finding> {
+function checked<Found extends Finding | Finding[]>(
+  check: string,
+  look: () => Promise<Found>,
+): Promise<Found | Finding> {
   return made(
     check,
     look,

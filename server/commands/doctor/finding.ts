@@ -26,12 +26,12 @@ export function failure(check: string, found: string, advice: string): Finding {
  *
  * @param known whether a code is an error of the machine or the database; any other error is a bug and is thrown
  */
-export async function made(
+export async function made<Found extends Finding | Finding[]>(
   check: string,
-  look: () => Promise<Finding>,
+  look: () => Promise<Found>,
   known: (code: string) => boolean,
   advice: string,
-): Promise<Finding> {
+): Promise<Found | Finding> {
   try {
     return await look();
   } catch (error) {

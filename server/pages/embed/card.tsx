@@ -9,7 +9,7 @@ import { DayBars } from "../parts/day-bars.js";
 import { Elapsed, ExactInstant } from "../parts/instant.js";
 import { isolated } from "../parts/isolated.js";
 import { Sign } from "../parts/sign.js";
-import { commonFault, lookOf } from "../parts/state-rank.js";
+import { commonFault, isOnlyLimiting, lookOf } from "../parts/state-rank.js";
 import { boardWords, embedWords, language, siteWords } from "../words.js";
 
 export interface CardProps {
@@ -36,7 +36,7 @@ function Card({ venue, now, age, notice }: CardProps): VNode {
   const name = isolated(venue.name);
   const fault = commonFault(venue.components);
   const { state, word } = lookOf(venue.state, fault);
-  const is = fault === "limited" ? word.toLowerCase() : embedWords.is(word.toLowerCase());
+  const is = isOnlyLimiting(venue.state, fault) ? word.toLowerCase() : embedWords.is(word.toLowerCase());
   const before = age === null ? "" : `${siteWords.ago(age)} `;
   return (
     <html lang={language} dir="ltr">

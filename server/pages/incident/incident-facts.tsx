@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { msText } from "../format.js";
 import { ExactInstant, Instant } from "../parts/instant.js";
 import { StateWord } from "../parts/sign.js";
+import { isOnlyLimiting } from "../parts/state-rank.js";
 import { faultMeanings, incidentPageWords } from "../words.js";
 import type { IncidentDetail, RegionNames } from "./incident-detail.js";
 import { regionName } from "./region-name.js";
@@ -17,7 +18,9 @@ export function IncidentFacts({ detail, regionNames }: { detail: IncidentDetail;
       </Fact>
       <Fact name={incidentPageWords.severity}>
         <StateWord state={severity} fault={incident.fault} />:{" "}
-        {incident.fault === "limited" ? incidentPageWords.limitedSeverity : incidentPageWords.severities[severity]}
+        {isOnlyLimiting(severity, incident.fault)
+          ? incidentPageWords.limitedSeverity
+          : incidentPageWords.severities[severity]}
         {peakSeverity !== severity && ` ${incidentPageWords.worstWas}`}
       </Fact>
       <Fact name={incidentPageWords.fault}>{faultOf(errors)}</Fact>

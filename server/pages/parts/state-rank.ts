@@ -10,10 +10,23 @@ export function rank(state: State): number {
   return ["outage", "degraded", "unknown", "operational"].indexOf(state);
 }
 
-/** How a state looks and reads. A venue that limits our requests answers: it is never red, nor called down. */
+/** How a state looks and reads. Limits alone make nothing worse than degraded, so an outage has other reasons, too. */
 export function lookOf(state: State, fault: Fault | null): { state: State; word: string } {
-  const isLimited = fault === "limited" && isTrouble(state);
-  return isLimited ? { state: "degraded", word: limitedWord } : { state, word: stateWords[state] };
+  return { state, word: isOnlyLimiting(state, fault) ? limitedWord : stateWords[state] };
+}
+
+/** A venue that limits our requests answers: that is its trouble, and it is not called degraded. */
+export function isOnlyLimiting(state: State, fault: Fault | null): boolean {
+  return state === "degraded" && fault === "limited";
+}
+
+/** What a region sees of a component. Of one that was never good, or has ended, bad samples say nothing. */
+export function seenState(state: State, unknownBecause: { reason: string } | null): State {
+  return isUnjudged(unknownBecause) ? "unknown" : state;
+}
+
+export function isUnjudged(unknownBecause: { reason: string } | null): boolean {
+  return unknownBecause?.reason === "never" || unknownBecause?.reason === "ended";
 }
 
 /** What all of a venue's components in trouble have in common; null: they have several faults, or there are none. */

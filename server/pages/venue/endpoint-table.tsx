@@ -2,6 +2,7 @@ import { isolated } from "../parts/isolated.js";
 import { counted, dayText, msText, percentText, sinceMs } from "../format.js";
 import { TableFrame } from "../parts/table-frame.js";
 import { Sign, StateWord } from "../parts/sign.js";
+import { seenState } from "../parts/state-rank.js";
 import { endpointWords, faultMeanings, measuredWords, unknownWords } from "../words.js";
 import type { VenueDetail } from "./venue-view.js";
 
@@ -68,10 +69,10 @@ export function EndpointSection({ detail: { endpoints }, region, now }: Measured
 
 type Part = Endpoint | VenueDetail["streams"][number];
 
-export function SeenHere({ part: { regionState, newestFault } }: { part: Part }) {
+export function SeenHere({ part: { regionState, newestFault, unknownBecause } }: { part: Part }) {
   return (
     <>
-      <StateWord state={regionState} fault={newestFault} />
+      <StateWord state={seenState(regionState, unknownBecause)} fault={newestFault} />
       {newestFault !== null && <div class="minor">{measuredWords.newest(faultMeanings[newestFault])}</div>}
     </>
   );

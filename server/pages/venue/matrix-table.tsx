@@ -2,6 +2,7 @@ import { isolated } from "../parts/isolated.js";
 import { durationText, sinceMs } from "../format.js";
 import { TableFrame } from "../parts/table-frame.js";
 import { StateWord } from "../parts/sign.js";
+import { seenState } from "../parts/state-rank.js";
 import { faultMeanings, matrixWords } from "../words.js";
 import type { MatrixCell, MatrixRow, VenueMatrix } from "./matrix.js";
 
@@ -62,7 +63,7 @@ function MatrixTable({ matrix, rows, caption }: { matrix: VenueMatrix; rows: Mat
             </td>
             {cells.map((cell) => (
               <td key={cell.region}>
-                <StateWord state={cell.state} fault={cell.newestFault} />
+                <StateWord state={seenState(cell.state, unknownBecause)} fault={cell.newestFault} />
                 {notesOf(cell, matrix.generatedAt).map((note) => (
                   <div key={note} class="minor">
                     {note}

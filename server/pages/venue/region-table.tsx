@@ -2,13 +2,15 @@ import { isolated } from "../parts/isolated.js";
 import { durationText, msText, percentText, sinceMs } from "../format.js";
 import { TableFrame } from "../parts/table-frame.js";
 import { StateWord } from "../parts/sign.js";
-import { measuredWords, regionTableWords, unknownWords, viewWords } from "../words.js";
+import { isTrouble, isUnjudged, rank } from "../parts/state-rank.js";
+import { measuredWords, regionTableWords, type State, unknownWords, viewWords } from "../words.js";
+import type { VenueMatrix } from "./matrix.js";
 import type { VenueDetail } from "./venue-view.js";
 
 type Compared = VenueDetail["regions"]["compare"][number];
 
 /** The venue as each region alone sees it, over the range. */
-export function RegionSection({ detail }: { detail: VenueDetail }) {
+export function RegionSection({ detail, matrix }: { detail: VenueDetail; matrix: VenueMatrix }) {
   const { generatedAt, latency } = detail;
   return (
     <section aria-labelledby="regions">
@@ -38,7 +40,7 @@ export function RegionSection({ detail }: { detail: VenueDetail }) {
                 <a href={`/regions#${compared.region}`}>{isolated(compared.name)}</a>
               </th>
               <td>
-                <StateWord state={compared.state} />
+                <StateWord state={seenBy(compared, matrix)} />
               </td>
               <td>{countsText(compared, generatedAt)}</td>
               <td class="figure">
@@ -53,6 +55,16 @@ export function RegionSection({ detail }: { detail: VenueDetail }) {
       </TableFrame>
     </section>
   );
+}
+
+/** Without the components of which nothing is concluded. */
+function seenBy({ region, state }: Compared, { components }: VenueMatrix): State {
+  const judged = components.filter(({ unknownBecause }) => !isUnjudged(unknownBecause));
+  if (judged.length === components.length) return state;
+  const seen = judged.flatMap(({ cells }) => cells.filter((cell) => cell.region === region));
+  const [worst] = seen.map((cell) => cell.state).sort((a, b) => rank(a) - rank(b));
+  if (worst !== undefined && isTrouble(worst)) return worst;
+  return seen.some((cell) => cell.state === "operational") ? "operational" : "unknown";
 }
 
 function countsText({ reporting, impaired, newestAt }: Compared, now: string): string {

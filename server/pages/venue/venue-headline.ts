@@ -1,7 +1,7 @@
 /** The answer of a venue's page in one sentence. */
 import type { PublishedIncident } from "../board/board-headline.js";
 import { isolated } from "../parts/isolated.js";
-import { commonFault, isTrouble, lookOf, rank } from "../parts/state-rank.js";
+import { commonFault, isOnlyLimiting, isTrouble, lookOf, rank } from "../parts/state-rank.js";
 import { durationText, sinceMs } from "../format.js";
 import { boardWords, venueWords } from "../words.js";
 import type { MatrixRow, VenueMatrix } from "./matrix.js";
@@ -23,7 +23,7 @@ export function venueHeadline(venue: string, matrix: VenueMatrix, incidents: rea
   const lasting = (from: string) => boardWords.lasting(durationText(sinceMs(from, matrix.generatedAt)));
   const fault = commonFault(matrix.components);
   const word = lookOf(matrix.state, fault).word.toLowerCase();
-  const isLimited = fault === "limited";
+  const isLimited = isOnlyLimiting(matrix.state, fault);
   const state = isLimited ? `${name} ${word}` : venueWords.is(name, word);
   if (!worst) return `${state} ${lasting(matrix.since)}.`;
   const incident = open.find(({ component }) => component === worst.component);

@@ -62,7 +62,7 @@ export function venuePage({ view, detail, matrix, config, oembed }: VenuePagePro
         <LatencySection {...{ view, region, now }} latency={detail.latency} />
         <EndpointSection {...{ detail, region, now }} />
         <StreamSection {...{ detail, region, now }} />
-        <RegionSection detail={detail} />
+        <RegionSection {...{ detail, matrix }} />
         <DaysSection {...{ detail, regionNames, now }} />
         <UptimeSection detail={detail} />
         <NoticesSection detail={detail} now={now} />

@@ -12,7 +12,7 @@ export const boardWords = {
   unknown: (names: string) => `Unknown: ${names}.`,
   unknownBecause: {
     never: (names: string) => `Never seen good from here: ${names}.`,
-    ended: (names: string) => `No longer measured, since the entry has ended: ${names}.`,
+    ended: (names: string) => `The service has ended, so nothing is concluded from its answers: ${names}.`,
     blocked: (names: string) => `Blocked from this place: ${names}.`,
   },
   failing: (label: string, isDown: boolean, fault: Fault | null, where: string) => {

@@ -32,7 +32,7 @@ interface FaultVerb {
 
 /**
  * Faults that say what the venue does, instead of that it fails. What limits our requests answers them, and it may be
- * our own doing: it is never called down.
+ * our own doing.
  */
 export const faultVerbs: Partial<Record<Fault, FaultVerb>> = {
   limited: {

@@ -14,7 +14,7 @@ export const venueWords = {
     `We do not know whether ${name} works: too few regions have measured it in the last minute.`,
   unknownBecause: {
     never: (name: string) => `We do not know whether ${name} works: we have never seen it good from here.`,
-    ended: (name: string, detail: string) => `We do not know whether ${name} works. Its entry ${detail}.`,
+    ended: (name: string, detail: string) => `We do not know whether ${name} works. Its service ${detail}.`,
     blocked: (name: string) => `We do not know whether ${name} works: it refuses the place that we measure from.`,
   },
   engineSilent: (name: string) => `We do not know whether ${name} works: our own engine decides nothing at present.`,

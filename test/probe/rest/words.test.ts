@@ -1,4 +1,4 @@
-/** What venues say inside their answers: that they limit us, or do not trade. */
+/** What venues say inside their answers: that they refuse our country, limit us, or do not trade. */
 import { gzipSync } from "node:zlib";
 import t from "tap";
 import { makePauses } from "../../../probe/rest/pauses.js";
@@ -22,6 +22,8 @@ const bybit: Partial<RestEndpoint> = {
 const deribit: Partial<RestEndpoint> = { proof: "$.result", limited: { path: "$.error.code", equals: 10028 } };
 const kucoin: Partial<RestEndpoint> = {
   proof: { path: "$.code", equals: "200000" },
+  blocked: { path: "$.code", equals: "400302" },
+  limited: { path: "$.msg", includes: "unavailable" },
   halted: [
     { path: "$.code", equals: "200000" },
     { path: "$.data.status", equals: ["close", "cancelonly"] },
@@ -49,6 +51,9 @@ const answers: [
   ["a limit of a node under 500", node, 500, json({ error: { code: 15 } }), { fault: "limited" }],
   ["a limit of a node under 402", node, 402, json({ error: { code: -32005 } }), { fault: "limited" }],
   ["a country block without the words", bybit, 403, "The country is blocked", { fault: "blocked" }],
+  ["a country block under 200", kucoin, 200, json({ code: "400302" }), { fault: "blocked" }],
+  ["a country block under 400", kucoin, 400, json({ code: "400302" }), { fault: "blocked", httpStatus: 400 }],
+  ["the block before the limit", kucoin, 200, json({ code: "400302", msg: "Unavailable" }), { fault: "blocked" }],
   ["an error that is no limit", deribit, 400, json({ error: { code: 10001 } }), { fault: "http" }],
   ["an error of a node that is no limit", node, 200, json({ error: { code: -32000 } }), { fault: "body" }],
   [

@@ -1,4 +1,7 @@
-/** What a venue says of itself on a socket: that it limits us, or does not trade. Refused upgrades, and other nodes. */
+/**
+ * What a venue says of itself on a socket: that it refuses us, limits us, or does not trade. Refused upgrades, and
+ * other nodes.
+ */
 import type { IncomingMessage } from "node:http";
 import t, { type Test } from "tap";
 import type { WebSocket } from "ws";
@@ -137,8 +140,8 @@ void t.test("each form of the words holds and is cleared by frames that have its
   text.hear({});
   t.notOk(text.isHalted());
   const none = makeFrameWords({});
-  none.hear({ a: 1 });
-  t.notOk(none.isHalted() || none.isLimit({ a: 1 }) || none.isLimit("x"));
+  t.notOk(none.isHalted());
+  t.same([none.hear({ a: 1 }), none.hear("x")], [null, null]);
   t.end();
 });
 
@@ -187,6 +190,17 @@ for (const [httpStatus, headers, isPaused] of [
     await new Promise((done) => setTimeout(done, 1500));
     t.equal(upgrades, 1);
   });
+
+void t.test("a frame that refuses our country ends the socket", async (t) => {
+  const { url, say } = await serveLively(t);
+  const { log, lines } = listeningLog("warn");
+  const blocked = { path: "$.code", equals: "400302" };
+  const measuring = measuringStreams(t, venueAt(url, { blocked, limited: { path: "$.code" } }), { log });
+  await untilOutcome(measuring, "ws:trades", isGood);
+  say(`{"code":"400302","msg":"Unavailable in the U.S."}`);
+  await untilOutcome(measuring, "ws:conn", isFault("blocked"));
+  t.match(lines.join(""), /socket down.*blocked.*refuses us/);
+});
 
 void t.test("refused upgrades (403) back off to one attempt in two minutes, until one opens", async (t) => {
   const refusedAtS: number[] = [];

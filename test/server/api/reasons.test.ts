@@ -25,6 +25,7 @@ for (const [venue, component, fault] of [
   ["kraken", "rest:ticker", "limited"],
   ["bitstamp", "rest:ticker", "halted"],
   ["okx", undefined, "connect"],
+  ["gemini", undefined, "timeout"],
 ] as const satisfies [string, string | undefined, Fault][])
   await measured(pool, { from: ago(200), to: now, venue, fault, regions: two, ...(component && { component }) });
 await measured(pool, { from: ago(200), to: now, venue: "okx", component: "rest:time", fault: "limited", regions: two });
@@ -81,7 +82,10 @@ void t.test("pages of what is unknown for such a reason are neither red nor ambe
   for (const [venue, sentence] of [
     ["okx", /^We do not know whether OKX works: we have never seen it good from here\./],
     ["binance", /^We do not know whether Binance works: it refuses the place that we measure from\./],
-    ["gemini", /^We do not know whether Gemini works\. Its entry ended on 2026-03-01: Gemini switches this API off\./],
+    [
+      "gemini",
+      /^We do not know whether Gemini works\. Its service ended on 2026-03-01: Gemini switches this API off\./,
+    ],
   ] as const) {
     const { text, icon, title } = await getPage(api.port, `/venues/${venue}`);
     t.match(text, sentence);
@@ -90,7 +94,24 @@ void t.test("pages of what is unknown for such a reason are neither red nor ambe
     t.match(text, /Unknown (never seen good from here|blocked from this place|ended on)/, "in the matrix");
   }
   const { text } = await getPage(api.port, "/");
-  t.match(text, /Never seen good from here: OKX\. Blocked from this place: Binance\. No longer .*: Gemini\./);
+  t.match(
+    text,
+    /Never seen good from here: OKX\. Blocked from this place: Binance\. The service has ended, .*: Gemini\./,
+  );
+});
+
+void t.test("what a region sees of a component that was never good is not shown as trouble", async (t) => {
+  const signsOf = async (venue: string, section: string) => {
+    const html = await (await fetch(`http://127.0.0.1:${api.port}/venues/${venue}`)).text();
+    const [part] = new RegExp(`<section aria-labelledby="${section}">.*?</section>`, "s").exec(html)!;
+    return new Set(Array.from(part.matchAll(/class="sign (\w+)"/g), ([, state]) => state));
+  };
+  for (const section of ["matrix", "endpoints", "streams", "regions"]) {
+    t.strictSame(await signsOf("okx", section), new Set(["unknown"]), section);
+    t.ok((await signsOf("bitstamp", section)).has("operational"), "others are as before");
+  }
+  t.ok((await signsOf("bitstamp", "matrix")).has("outage"));
+  t.strictSame(await signsOf("gemini", "matrix"), new Set(["unknown"]), "nor of one that has ended");
 });
 
 void t.test("each region lists what it never saw good, with what to do", async (t) => {

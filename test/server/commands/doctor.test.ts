@@ -165,6 +165,16 @@ void t.test("venuewatch doctor", async (t) => {
       },
     );
     await pool.query(sql`delete from region_state`);
+    await pool.query(sql`alter table component_entry rename column good_at to seen_at`);
+    t.match(
+      new Map((await findingsOn(pool, null, registry)).map(({ check, grade }) => [check, grade])),
+      new Map([
+        ["never good", "failure"],
+        ["engine", "ok"],
+      ]),
+      "its own failure leaves the other checks",
+    );
+    await pool.query(sql`alter table component_entry rename column seen_at to good_at`);
   });
 
   await t.test("sees a certificate that has expired", async (t) => {

@@ -2,6 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import t, { type Test } from "tap";
+import { packagedFile } from "../../../shared/config/package.js";
 import { catalogueEntry } from "../../../shared/registry/catalogue.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import type { Registry, Venue } from "../../../shared/registry/registry.js";
@@ -76,7 +77,7 @@ void t.test("registry check prints the requests of an address beside the limits"
   t.match(text, /^origin +one probe {2}all 3 {2}limit {2}half {2}used {4}what is counted$/m);
   t.match(text, /^https:\/\/api\.exchange\.example {2}9\.16 +27\.5 +60 +30 +45\.8 % {2}1 in 1 s$/m);
   t.match(text, /^https:\/\/api\.exchange\.example {2}3\.16 +9\.47 +20 +10 +47\.4 % {2}20 in 60 s of b$/m);
-  t.match(text, /5 in 1 s of an account, which a probe has not$/m);
+  t.match(text, /5 in 1 s of an account; a probe has none$/m);
   t.match(text, "\nEntries:\n  none is old, and nothing ends soon\n");
 });
 
@@ -118,10 +119,11 @@ void t.test("registry check lists old entries as warnings, and fails when someth
   t.match(past, "venuewatch: registry: something has ended of mine; install the newest release");
 });
 
-void t.test("registry check lists what differs from the catalogue, with keys masked", async (t) => {
+void t.test("registry check lists what differs from the catalogue, without keys", async (t) => {
   const okx = catalogueEntry("okx") as Venue;
   const former = structuredClone(okx);
-  former.socket!.url = "wss://ws.okx.example:8443/v5?apiKey=hunter2";
+  former.socket!.url = "wss://ws.okx.example:8443/v5/hunter2";
+  former.rest[0]!.url = `${okx.rest[0]!.url.replace(/[?].*/, "")}?appid=hunter2`;
   const [left] = former.rest.splice(1, 1).map(({ name }) => name);
   delete former.limits;
   delete former.sources;
@@ -131,23 +133,25 @@ void t.test("registry check lists what differs from the catalogue, with keys mas
   const { differences } = await reported(t, { REGISTRY });
   t.strictSame(
     differences.map(({ venue, place }) => `${venue} ${place}`).sort(),
-    ["bybit official", "bybit rest.ticker.cadenceMs", "okx limits", `okx rest.${left}`, "okx socket.url"].sort(),
+    [
+      ...["bybit official", "bybit rest.ticker.cadenceMs"],
+      ...["okx limits", `okx rest.${left}`, "okx rest.time.url", "okx socket.url"],
+    ].sort(),
   );
   const of = (wanted: string) => differences.find(({ place }) => place === wanted)!;
-  t.match(of("socket.url"), { own: "wss://ws.okx.example:8443/v5?apiKey=***", catalogue: okx.socket!.url });
+  t.match(of("socket.url"), { own: "wss://ws.okx.example:8443/…", catalogue: okx.socket!.url });
+  t.match(of("rest.time.url"), { own: `${okx.rest[0]!.url}?…`, catalogue: okx.rest[0]!.url });
   t.equal(of("rest.ticker.cadenceMs").own, 20_000);
   t.notOk("own" in of("limits"), "the entry lacks it");
   const text = await said(t, ["check"], { REGISTRY });
-  t.match(
-    text,
-    `  okx socket.url: "wss://ws.okx.example:8443/v5?apiKey=***"; the catalogue has "${okx.socket!.url}"\n`,
-  );
+  t.match(text, `  okx socket.url: "wss://ws.okx.example:8443/…"; the catalogue has "${okx.socket!.url}"\n`);
+  t.notMatch(text, "hunter2");
   t.match(text, `  okx rest.${left}: nothing; the catalogue has {"name":"${left}",`);
 });
 
 void t.test("registry show prints a registry with whole entries and the cadences in use", async (t) => {
   const REGISTRY = await registryFile(t, limited, { id: "okx", override: { name: "My OKX" } });
-  const shown = await said(t, ["show"], { REGISTRY, PROBES_PER_ADDRESS: "3" });
+  const shown = await said(t, ["show", "--secrets"], { REGISTRY, PROBES_PER_ADDRESS: "3" });
   const registry = JSON.parse(shown) as Registry;
   t.strictSame(registry, JSON.parse(JSON.stringify(await loadRegistry(REGISTRY, 3))));
   t.equal(registry.venues[0]!.rest[0]!.cadenceMs, 10_000);
@@ -161,6 +165,41 @@ void t.test("registry show prints a registry with whole entries and the cadences
     ["My OKX"],
   );
   t.match(await said(t, ["show", "okxx"], { REGISTRY }, 2), `has no venue "okxx"; did you mean okx?`);
+});
+
+void t.test("registry show prints no address of an operator's own unless asked for secrets", async (t) => {
+  const override = {
+    rest: {
+      head: { alternatives: ["https://publicnode.example/hunter2", "https://publicnode.example/v3?appid=hunter2"] },
+      // the host of the catalogue, with a key in its path
+      block: { url: "https://mainnet.gateway.tenderly.co/hunter2", body: { apiKey: "hunter2", id: 1 } },
+    },
+  };
+  const REGISTRY = await registryFile(t, { id: "publicnode", override }, "okx", limited);
+  const shown = await said(t, ["show"], { REGISTRY });
+  t.notMatch(shown, "hunter2");
+  t.match(shown, "venuewatch: addresses of your own are cut; --secrets prints what can be used as a registry\n");
+  const [publicnode, okx, mine] = (JSON.parse(/^\{[^]*^\}$/m.exec(shown)![0]) as Registry).venues;
+  const endpoint = (name: string) => publicnode!.rest.find((one) => one.name === name)!;
+  t.strictSame(endpoint("head").alternatives, ["https://publicnode.example/…", "https://publicnode.example/…"]);
+  t.match(endpoint("block"), { url: "https://mainnet.gateway.tenderly.co/…", body: { apiKey: "***", id: 1 } });
+  t.equal(mine!.rest[0]!.url, `${origin}/…`);
+  const [whole] = (await loadRegistry(REGISTRY)).venues;
+  t.equal(
+    endpoint("head").url,
+    whole!.rest.find(({ name }) => name === "head")!.url,
+    "what the catalogue has is whole",
+  );
+  t.strictSame(okx, JSON.parse(JSON.stringify((await loadRegistry(REGISTRY)).venues[1])));
+  t.match(await said(t, ["show", "--secrets"], { REGISTRY }), "https://publicnode.example/v3?appid=hunter2");
+});
+
+void t.test("registry show prints the packaged lists so that they can be used", async (t) => {
+  for (const file of ["default", "all"]) {
+    const REGISTRY = packagedFile(`registry/${file}.json`);
+    const shown = await said(t, ["show"], { REGISTRY });
+    t.strictSame(JSON.parse(shown), JSON.parse(JSON.stringify(await loadRegistry(REGISTRY))), file);
+  }
 });
 
 void t.test("migrate, with which every start begins, warns once about old entries", async (t) => {

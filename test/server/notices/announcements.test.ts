@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { WebSocketServer, type WebSocket } from "ws";
+import { listenToDocument } from "../../../server/notices/listen-document.js";
 import type { FeedReaderOptions } from "../../../server/notices/reader.js";
 import { at, never, readerFor, sourceAt } from "../../support/feed-server.js";
 import { areUnreadable, only, parse, sourceOf } from "../../support/parsed-feed.js";
@@ -176,6 +177,20 @@ void t.test("what Gate must not send is reported", async (t) => {
     const poll = await readGate(t, sending(...frames));
     t.match(poll, { problem, unanswered: false }, problem);
     t.same(poll.lists, []);
+  }
+});
+
+void t.test("frames after the last one are not read", async (t) => {
+  for (const [firstFrames, read] of [
+    [[], 100],
+    [["last"], 1],
+  ] as const) {
+    let count = 0;
+    const server = await serveGate(t, sending(...firstFrames, ...Array.from({ length: 300 }, () => "more")));
+    const isLast = (frame: string) => (count += 1) > 0 && frame === "last";
+    await listenToDocument(server.url, { request: () => "{}", isLast }, { userAgent: "test", at, signal: never });
+    for (const ws of server.open) await once(ws, "close");
+    t.equal(count, read);
   }
 });
 

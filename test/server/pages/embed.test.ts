@@ -228,7 +228,7 @@ void t.test("each state has a sign of its own, and figures have none", (t) => {
   t.equal(new Set(signs).size, 4);
   const limited = drawn("state", { state: "degraded", components });
   t.match(limited, "Limits our requests</text>", "limits are no degradation");
-  t.match(drawn("state", { state: "outage", components }), signs[1]!, "and never down");
+  t.match(drawn("state", { state: "outage", components }), signs[2]!, "an outage is shown as one, whatever its fault");
   t.notMatch(drawn("uptime", {}), "scale(.75)");
   t.match(drawn("uptime", {}), ">99.998\u00a0% in 90 days</text>");
   t.match(drawn("latency", {}), ">84\u00a0ms</text>");

@@ -19,6 +19,7 @@ function good() {
       head: { path: "$.result", encoding: "hex" },
       newest: { path: "$.at", list: "$.blocks", unit: "iso" },
       dataTime: { path: "$.at", unit: "s", staleAfterMs: 60000 },
+      blocked: { path: "$.error.code", equals: 403 },
       limited: { path: "$.error.code", equals: [-32005, 15] },
       halted: { path: "$.state", equals: "maintenance" },
       alternatives: ["http://127.0.0.1:8082/rpc"],
@@ -48,6 +49,7 @@ function good() {
       respond: { when: { path: "$.method" }, message: { op: "pong" } },
     },
     maxConnectionMs: 86400000,
+    blocked: [{ path: "$.code", equals: 10029 }],
     limited: [{ path: "$.code", equals: 10028 }],
     halted: [
       [
@@ -63,6 +65,7 @@ function good() {
   const trade = { category: "bridge", symbol: null, quote: null, chain: "ethereum" };
   const source = "its documentation, 2026-11-01";
   const itself = {
+    blocked: { path: "$", includes: "your country" },
     ...{ limited: { path: "$", includes: "too many requests" }, sources: ["https://docs.example.com/changelog"] },
     ...{ checkedAt: "2026-11-28", blockedIn: { countries: ["US"], source }, edgeCacheMs: 2000 },
     until: { date: "2027-03-01", what: "The API ends", source, components: ["rest:block", "ws:conn"] },

@@ -1,4 +1,4 @@
-/** What the registry reads in answers and frames: a limit, a halt, or neither. */
+/** What the registry reads in answers and frames: a block, a limit, a halt, or none. */
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import t from "tap";
@@ -14,10 +14,11 @@ const { venues } = await loadRegistry(packagedFile("registry/all.json"));
 const folder = fileURLToPath(new URL("../../../../../shared/recordings/", import.meta.url));
 const skip = existsSync(folder) ? false : `there are no recordings in ${folder}`;
 
-type Meaning = "limited" | "halted" | "good" | "bad";
+type Meaning = "blocked" | "limited" | "halted" | "good" | "bad";
 
 /** The meaning of an answer of the expected status; a text is a body that is not JSON. */
 function meaningOf(endpoint: RestEndpoint, body: unknown): Meaning {
+  if (compileAnyOf(endpoint.blocked)(body)) return "blocked";
   if (compileAnyOf(endpoint.limited)(body)) return "limited";
   if (compileAnyOf(endpoint.halted)(body)) return "halted";
   return compileAnswerCheck(endpoint)(Buffer.from(JSON.stringify(body)), undefined).good ? "good" : "bad";
@@ -56,7 +57,8 @@ const answers: [component: string, body: unknown, meaning: Meaning][] = [
   ["bybit rest:ticker", "403, access too frequent", "limited"],
   ["bybit rest:ticker", "The Amazon CloudFront distribution is configured to block access from your country.", "bad"],
   ["kucoin rest:trades", { code: "429000", msg: "Too many requests" }, "limited"],
-  ["kucoin rest:trades", { code: "400302", msg: "Our services are currently unavailable in the U.S." }, "bad"],
+  ["kucoin rest:trades", { code: "400302", msg: "Our services are currently unavailable in the U.S." }, "blocked"],
+  ["kucoin-futures rest:ticker", { code: "400302", msg: "Our services are currently unavailable." }, "blocked"],
   ["kucoin rest:status", { code: "200000", data: { status: "close", msg: "upgrade match engine" } }, "halted"],
   ["kucoin-futures rest:status", { code: "200000", data: { status: "cancelonly", msg: "" } }, "halted"],
   ["kucoin-futures rest:status", { code: "200000", data: { status: "open", msg: "" } }, "good"],
@@ -147,7 +149,7 @@ for (const [venue, word, frame, means] of frames)
     t.end();
   });
 
-void t.test("no usual answer of a simulated venue is limited or halted", (t) => {
+void t.test("no usual answer of a simulated venue is blocked, limited or halted", (t) => {
   const tick = makeMarket(() => new Date()).tick();
   for (const venue of venues)
     for (const endpoint of venue.rest) {
