@@ -139,6 +139,12 @@ export const verdictCases: readonly VerdictCase[] = [
     summary: /451/,
   },
   {
+    what: "a block in the words of an answer",
+    spoiled: { here: [bad("rest:time", "blocked", 200)] },
+    gives: ["refused-here", 20],
+    summary: /status 200, in the words of its answer/,
+  },
+  {
     what: "429 here",
     spoiled: { here: [bad("rest:time", "limited", 429)] },
     gives: ["rate-limit", 21],
