@@ -1,6 +1,6 @@
 /** An endpoint with several addresses that give the same answer: nodes of third parties, by which a venue is read. */
 import type { Fault } from "../../shared/measurement/sample.js";
-import { isUnmeasured, type MeasurementOutcome } from "./measurement.js";
+import { isUnmeasured, nothingMeasured, type MeasurementOutcome } from "./measurement.js";
 import type { AddressPauses } from "./pauses.js";
 
 /** One of the addresses of an endpoint. */
@@ -17,7 +17,7 @@ export interface Request {
 }
 
 /** The node answers: what it says is about the venue. */
-const ofVenue: ReadonlySet<Fault | null> = new Set([...(["stale", "halted"] as const)]);
+const ofVenue: ReadonlySet<Fault | null> = new Set<Fault | null>(["stale", "halted"]);
 
 /**
  * Asks one address after the other until one answers well. Each has its share of the time that is left, so that a node
@@ -34,7 +34,8 @@ export async function askedInTurn(
   const outcomes: MeasurementOutcome[] = [];
   for (const [place, address] of open.entries()) {
     const shareMs = Math.max(1, (endMs - performance.now()) / (open.length - place));
-    const outcome = await address.ask({ signal, fresh, timeoutMs: shareMs, isLast: place === open.length - 1 });
+    const answer = await address.ask({ signal, fresh, timeoutMs: shareMs, isLast: place === open.length - 1 });
+    const outcome = address === addresses[0] ? answer : untimed(answer);
     if (isGood(outcome) || signal.aborted) return outcome;
     outcomes.push(outcome);
   }
@@ -51,6 +52,13 @@ function unlessProvider(outcomes: readonly MeasurementOutcome[]): MeasurementOut
   const last = outcomes.at(-1);
   const isOurs = last && isUnmeasured(last) && last.unmeasured !== "stale";
   return isOurs ? last : { unmeasured: "provider" };
+}
+
+/** The engine compares a latency with what is usual of the first address. Another node may always be slower. */
+function untimed(outcome: MeasurementOutcome): MeasurementOutcome {
+  if (isUnmeasured(outcome)) return outcome;
+  const { latencyUs, dnsUs, connectUs, tlsUs, firstByteUs } = nothingMeasured;
+  return { ...outcome, latencyUs, dnsUs, connectUs, tlsUs, firstByteUs };
 }
 
 function isGood(outcome: MeasurementOutcome): boolean {

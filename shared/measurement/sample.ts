@@ -64,7 +64,7 @@ export interface Sample {
   unserved: true | null;
   /**
    * REST and `ws:conn` (time to open): first byte sent to last byte received, in microseconds. Null when there is no
-   * complete answer.
+   * complete answer, and where another node than the first of an endpoint's alternatives answered.
    */
   latencyUs: number | null;
   /** Phases, microseconds; null on a reused connection and where the phase was not reached. */

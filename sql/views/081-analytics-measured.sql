@@ -44,7 +44,7 @@ comment on column analytics.samples.fault is
 'dns, connect, tls, timeout, http, blocked, limited, halted, body, handshake, closed, stall or stale; null if good';
 comment on column analytics.samples.latency_ms is
 'REST: from the first byte sent to the last byte received; ws:conn: time to open; in milliseconds. Null without a '
-'complete answer. Bad samples may have one';
+'complete answer, or if another node than the first answered. Bad samples may have one';
 comment on column analytics.samples.dns_ms is 'Name look-up, in milliseconds; null on a kept-alive connection';
 comment on column analytics.samples.connect_ms is 'Connecting, in milliseconds; null on a kept-alive connection';
 comment on column analytics.samples.tls_ms is 'TLS handshake, in milliseconds; null on a kept-alive connection';

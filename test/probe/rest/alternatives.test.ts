@@ -58,7 +58,7 @@ for (const [play, more] of [
     const measure = openRest(t)(endpoint({ timeoutMs: 1000, ...more }));
     const startMs = performance.now();
     const outcome = await measure(true);
-    t.match(outcome, { good: true, fault: null, httpStatus: 200, latencyUs: Number });
+    t.match(outcome, { good: true, fault: null, httpStatus: 200 });
     t.same(asked, [0, 1]);
     t.ok(performance.now() - startMs < 1500, "within the time of the slot");
   });
@@ -86,6 +86,17 @@ void t.test("addresses are asked in their order, and none after one that answers
   plays[0] = "good";
   t.match(await measure(), { good: true });
   t.same(asked, [0, 0, 1, 0, 1, 2, 0]);
+});
+
+void t.test("only the first address has a latency, also where it is paused", async (t) => {
+  const plays: Play[] = ["good", "good"];
+  const { endpoint } = await nodesAt(t, plays);
+  const measure = openRest(t)(endpoint());
+  const none = { latencyUs: null, dnsUs: null, connectUs: null, tlsUs: null, firstByteUs: null };
+  t.match(await measure(true), { good: true, latencyUs: Number, firstByteUs: Number, connectUs: Number });
+  plays[0] = 429;
+  for (const when of ["after the first fails", "while the first is paused"])
+    t.match(await measure(true), { ...none, good: true, httpStatus: 200 }, when);
 });
 
 void t.test("if all fail, that says nothing about the venue", async (t) => {
