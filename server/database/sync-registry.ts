@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Db, sql } from "../../shared/database/pool.js";
+import { addressIn } from "../../shared/registry/region-hosts.js";
 import { componentsOf, type Registry, stallBasis, type Venue } from "../../shared/registry/registry.js";
 import { UserError } from "../../shared/process/user-error.js";
 
@@ -59,7 +60,7 @@ function rowsOf(registry: Registry) {
         label: component.label,
         target: component.target,
         cadenceMs: component.cadenceMs,
-        entry: fingerprintOf(venue, component.id),
+        entry: fingerprintOf(registry, venue, component.id),
         ...endOf(venue, component.id),
         ...stallOf(venue, component.id),
       })),
@@ -78,10 +79,10 @@ function endOf({ until }: Venue, component: string) {
 }
 
 /**
- * Changes with whatever decides whether a component is good: where it is, what is asked, and what proves the answer.
- * Not with its cadence, its words for limits, or other hosts for the same answer.
+ * Changes with whatever decides whether a component is good: where it is, also for regions with hosts of their own, what
+ * is asked, and what proves the answer. Not with its cadence, its words for limits, or other nodes for the same answer.
  */
-function fingerprintOf({ rest, socket }: Venue, component: string): string {
+function fingerprintOf({ regions }: Registry, { rest, socket }: Venue, component: string): string {
   const [, name] = component.split(":");
   const endpoint = component.startsWith("rest:") && rest.find((one) => one.name === name);
   const stream = component.startsWith("ws:") && socket?.streams.find((one) => one.name === name);
@@ -90,7 +91,14 @@ function fingerprintOf({ rest, socket }: Venue, component: string): string {
     : stream
       ? [stream.url ?? socket?.url, stream.subscribe, stream.acknowledge, stream.match, stream.ignore]
       : [socket?.url];
-  return createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 22);
+  const address = endpoint ? endpoint.url : stream ? (stream.url ?? socket!.url) : socket!.url;
+  const elsewhere = regions
+    .map((region) => [region.id, addressIn(region, address)])
+    .filter(([, there]) => there !== address);
+  return createHash("sha256")
+    .update(JSON.stringify([...parts, ...elsewhere]))
+    .digest("base64url")
+    .slice(0, 22);
 }
 
 /** Empty for an endpoint and for the socket, which have no stall threshold. */

@@ -1,0 +1,68 @@
+/** Versions of an entry: each begins unproven, so one may begin only where a measurement could have become wrong. */
+import t from "tap";
+import { type Pool, sql } from "../../../shared/database/pool.js";
+import { syncRegistry } from "../../../server/database/sync-registry.js";
+import type { Region, Registry } from "../../../shared/registry/registry.js";
+import { migratedDatabase } from "../../support/database.js";
+
+/** The components of which a region has not yet seen the present entry good. */
+async function unprovenAfter(pool: Pool, registry: Registry): Promise<string[]> {
+  await pool.transaction((tx) => syncRegistry(tx, registry));
+  const rows = await pool.query<{ name: string }>(sql`
+    select v.venue || ' ' || c.component as name
+    from component c
+    join venue v using (venue_id)
+    join component_entry e using (component_id)
+    where e.good_at is null
+    order by name
+  `);
+  return rows.map(({ name }) => name);
+}
+
+async function allGood(pool: Pool): Promise<void> {
+  await pool.query(sql`update component_entry set good_at = now() where good_at is null`);
+}
+
+void t.test("components that were measured before entries had versions stay proven", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  // as schema file 027 leaves them
+  await pool.query(sql`update component_entry set fingerprint = '', good_at = '-infinity'`);
+  t.strictSame(await unprovenAfter(pool, registry), []);
+  const [entries] = await pool.query<{ count: number; empty: number }>(sql`
+    select count(*) - count(distinct component_id) as more, count(*) filter (where fingerprint = '') as empty
+    from component_entry
+  `);
+  t.strictSame(entries, { more: 0, empty: 0 }, "they have the present fingerprint, and no second version");
+
+  const venues = registry.venues.map((venue) =>
+    venue.id === "kraken" ? { ...venue, socket: { ...venue.socket!, url: "wss://other.test/" } } : venue,
+  );
+  const changed = await unprovenAfter(pool, { ...registry, venues });
+  t.ok(changed.includes("kraken ws:conn"), "a later change of the entry is one");
+  t.ok(changed.every((name) => name.startsWith("kraken ws:")));
+});
+
+void t.test("another host in one region is a change of the entry", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const withHosts = (hosts: Region["hosts"]) => {
+    const [first, ...others] = registry.regions;
+    return { ...registry, regions: [{ ...first!, hosts }, ...others] };
+  };
+  t.strictSame(await unprovenAfter(pool, withHosts({ "unused.test": "other.test" })), [], "a host that nobody asks");
+
+  const binance = await unprovenAfter(pool, withHosts({ "api.binance.com": "data-api.binance.vision" }));
+  t.ok(binance.length > 1 && binance.every((name) => name.startsWith("binance rest:")), binance.join(", "));
+  await allGood(pool);
+  t.strictSame(
+    await unprovenAfter(pool, withHosts({ "api.binance.com": "data-api.binance.vison" })),
+    binance,
+    "a mistyped one",
+  );
+  await allGood(pool);
+  const sockets = {
+    "stream.binance.com:9443": "data-stream.binance.vision",
+    "api.binance.com": "data-api.binance.vison",
+  };
+  const ofSocket = await unprovenAfter(pool, withHosts(sockets));
+  t.ok(ofSocket.length > 1 && ofSocket.every((name) => name.startsWith("binance ws:")), "the socket and its streams");
+});
