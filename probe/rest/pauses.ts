@@ -29,6 +29,8 @@ export interface AddressPauses {
 interface Origin {
   askedUntilMs: number;
   chosen: ChosenPause;
+  /** The pause applies to addresses with this many refusals in a row. */
+  refusalsBefore: number;
   servedTimes: number;
 }
 
@@ -41,7 +43,7 @@ export function makePauses(now: () => number = () => performance.now()): Pauses 
   function originOf(name: string): Origin {
     const known = origins.get(name);
     if (known) return known;
-    const origin = { askedUntilMs: -Infinity, chosen: makeChosenPause(now), servedTimes: 0 };
+    const origin = { askedUntilMs: -Infinity, chosen: makeChosenPause(now), refusalsBefore: 0, servedTimes: 0 };
     origins.set(name, origin);
     return origin;
   }
@@ -62,7 +64,15 @@ function makeAddressPauses(origin: Origin, now: () => number): AddressPauses {
   }
 
   function isChosen() {
-    return own.lasts() || (origin.chosen.lasts() && answeredMs >= origin.chosen.precedingEndMs());
+    return own.lasts() || (origin.chosen.lasts() && isOfPause());
+  }
+
+  /**
+   * After refusals, each address is asked as often as confirms a fault. Otherwise the first one would pause the others
+   * before that; which is the first differs between regions, and these might never agree.
+   */
+  function isOfPause() {
+    return refusals >= origin.refusalsBefore && answeredMs >= origin.chosen.precedingEndMs();
   }
 
   function onLimited(askedMs: number) {
@@ -75,7 +85,10 @@ function makeAddressPauses(origin: Origin, now: () => number): AddressPauses {
     const isServingOthers = refusals > 0 && origin.servedTimes > servedBefore;
     refusals += 1;
     if (refusals === 1 || refusals >= untilPause) servedBefore = origin.servedTimes;
-    if (refusals >= untilPause) (isServingOthers ? own : origin.chosen).begin();
+    if (refusals < untilPause) return;
+    if (isServingOthers) return own.begin();
+    if (!origin.chosen.lasts()) origin.refusalsBefore = untilPause === 1 ? 0 : untilPause;
+    origin.chosen.begin();
   }
 
   function onServed() {

@@ -181,7 +181,6 @@ as $$
       0 as unserved,
       g.glanced_newest_at as newest_at,
       g.votes_from as vote_from,
-      r.min_samples as min_samples,
       null::timestamptz as newest_bad_at,
       0 as bad_run,
       null::timestamptz as run_from,
@@ -204,7 +203,6 @@ as $$
       seen.unserved,
       seen.newest_at,
       seen.vote_from,
-      case when seen.refused_run is null then r.min_samples else r.degraded_min_failed end,
       seen.newest_bad_at,
       coalesce(seen.refused_run, windows.bad_run),
       coalesce(seen.refused_from, windows.run_from),
@@ -245,8 +243,8 @@ as $$
             - s.received_after_s * interval '1 second'
         and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
     ) look
-    -- The refusals since the last other answer. After them a probe pauses, so that the window has too few samples: two
-    -- refusals in a row stand until it asks again.
+    -- The refusals since the last other answer. After them a probe pauses, so that the window has too few samples: the
+    -- last refusals stand until it asks again.
     cross join lateral (
       select
         count(*)::int as samples,
@@ -286,7 +284,7 @@ as $$
         null::int as refused_run,
         null::timestamptz as refused_from,
         null::fault as refusal
-      where wait.samples < r.degraded_min_failed and look.samples > 0
+      where wait.samples < r.min_samples and look.samples > 0
       union all
       select
         wait.samples,
@@ -302,7 +300,7 @@ as $$
         wait.run,
         wait.run_from,
         wait.newest_fault
-      where wait.samples >= r.degraded_min_failed
+      where wait.samples >= r.min_samples
     ) seen
     -- Its samples by windows, counted back from `at`: the newest window has the bad run, and all of them show whether
     -- it fails in part. Only if something is bad in the newest window, so few series are read that far. In one scan:
@@ -357,7 +355,7 @@ as $$
     c.component_id,
     c.region_id,
     case
-      when not n.reporting or c.samples < c.min_samples then 'unknown'
+      when not n.reporting or c.samples < r.min_samples then 'unknown'
       -- a venue that limits our requests answers, and from one address that may be our own doing: it is not down
       when c.failed - c.limited >= c.samples * r.outage_bad_share then 'outage'
       -- older rules have no such number

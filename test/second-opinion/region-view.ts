@@ -34,7 +34,7 @@ export function viewOf(
   const judged = new Judged(series, at, knownAt, rules, impairments);
   const inWindow = judged.within(at - windowMs(series.component, rules));
   const standing = inWindow.length < rules.min_samples ? refusalsAtTheEnd(judged, rules) : [];
-  const stands = standing.length >= rules.degraded_min_failed;
+  const stands = standing.length >= rules.min_samples;
   const seen = stands ? standing : inWindow;
   const isSlow = slowness(series, at, rules);
   const failed = seen.filter(fails).length;
@@ -61,7 +61,7 @@ export function viewOf(
     everyWindowFails(judged, rules);
 
   let state: State;
-  if (!reporting || (seen.length < rules.min_samples && !stands)) state = "unknown";
+  if (!reporting || seen.length < rules.min_samples) state = "unknown";
   else if ((failed - limited) / seen.length >= rules.outage_bad_share) state = "outage";
   else if (failed / seen.length >= rules.degraded_bad_share && failed >= rules.degraded_min_failed) state = "degraded";
   else if (slow >= 1 && slow >= good / 2) state = "degraded";

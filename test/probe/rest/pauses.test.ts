@@ -93,6 +93,9 @@ for (const status of [403, 451])
     t.match(await first(), { fault: "blocked" });
     t.match(await second(), { fault: "blocked" }, "two of one endpoint and one of another are no three in a row");
     t.match(await first(), { fault: "blocked", unserved: null });
+    t.same(await first(), paused);
+    t.match(await second(), { fault: "blocked" }, "each endpoint is asked until it was refused three times");
+    t.match(await second(), { fault: "blocked" });
     t.same([await first(), await second()], [paused, paused]);
     t.match(await rest(endpointAt(elsewhere))(), wellAnswered, "another origin is asked");
     for (const lastS of [30, 60, 120, 120]) {

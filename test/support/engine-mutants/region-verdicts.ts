@@ -23,7 +23,7 @@ export const ofRegionVerdicts: Record<string, Mutant> = {
     becomes: "c.newest_at >= c.vote_from as reporting",
     noticedBy: ["3-vote-age"],
   },
-  "one sample is enough for a verdict": { clause: " or c.samples < c.min_samples", noticedBy: ["3-too-few-samples"] },
+  "one sample is enough for a verdict": { clause: " or c.samples < r.min_samples", noticedBy: ["3-too-few-samples"] },
   "refusals do not stand while a probe pauses": {
     clause: "where look.samples < r.min_samples\n          and s.component_id",
     becomes: "where false\n          and s.component_id",
