@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { packagedFile } from "../../shared/config/package.js";
 import { mutated } from "./hooks.js";
-import type { Mutant } from "./mutants.js";
+import type { Mutant } from "./mutant.js";
 
 export function mutatedDefinitions(mutant: Mutant): string {
   const text = mutated(mutant, readFileSync(packagedFile(mutant.file), "utf8"));

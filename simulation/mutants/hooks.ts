@@ -1,6 +1,6 @@
 /** A hook for Node's loader: replaces a text in one module when it is loaded. */
 import type { LoadHook } from "node:module";
-import type { Mutant } from "./mutants.js";
+import type { Mutant } from "./mutant.js";
 
 let mutant: Mutant;
 

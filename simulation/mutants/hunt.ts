@@ -5,7 +5,8 @@
  */
 import { byTwo, playDaysInChild, playInChild } from "../child-history.js";
 import { readScript } from "../script.js";
-import { type Mutant, mutants } from "./mutants.js";
+import type { Mutant } from "./mutant.js";
+import { mutants } from "./mutants.js";
 
 type History = Pick<Mutant, "profile" | "shape" | "faults" | "days"> & { seed: number };
 

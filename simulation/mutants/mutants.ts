@@ -3,24 +3,7 @@
  * what the checkers do not see.
  */
 
-import type { Profile } from "../script.js";
-
-export interface Mutant {
-  name: string;
-  /** A compiled module below `dist/`, or a file of functions below `sql/`. */
-  file: string;
-  /** Occurs once in it. */
-  from: string;
-  to: string;
-  /** Whose faults find it soon; by default the usual ones. */
-  profile?: Profile;
-  /** One of simulation/shape.ts; small by default. */
-  shape?: "small" | "pairs" | "usual";
-  /** Lines of a script that finds it, instead of the faults of seeds. */
-  faults?: string;
-  /** So many days of upkeep find it, instead of a history. */
-  days?: number;
-}
+import type { Mutant } from "./mutant.js";
 
 /** @throws Error that names a mutant that does not exist */
 export function mutantNamed(name: string | undefined): Mutant | null {

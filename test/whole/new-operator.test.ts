@@ -113,8 +113,7 @@ async function saysWhy(t: Test, { url }: Way, refused: readonly string[]) {
   }
   for (const { id, neverSeenGood } of (await get<Regions>(`${url}/v1/regions`)).regions) {
     t.same(neverSeenGood.map(({ venue, component }) => `${venue} ${component}`).sort(), [...refused].sort(), id);
-    for (const { venue, component, fault } of neverSeenGood)
-      t.equal(fault, "blocked", `${id} ${venue} ${component}`);
+    for (const { venue, component, fault } of neverSeenGood) t.equal(fault, "blocked", `${id} ${venue} ${component}`);
   }
 }
 
