@@ -9,8 +9,8 @@ export interface AgedEntry {
   /** What ends, or has ended. */
   until?: VenueEnding;
   /**
-   * A host of the venue, with its port if the address has one: the entry still has a former port of it, at which nothing
-   * listens any more.
+   * A host of the venue, with its port if the address has one: the entry still has a former port of it, at which
+   * nothing listens any more.
    */
   moved?: string;
 }

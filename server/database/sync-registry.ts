@@ -79,8 +79,9 @@ function endOf({ until }: Venue, component: string) {
 }
 
 /**
- * Changes with whatever decides whether a component is good: where it is, also for regions with hosts of their own, what
- * is asked, and what proves the answer. Not with its cadence, its words for limits, or other nodes for the same answer.
+ * Changes with whatever decides whether a component is good: where it is, also for regions with hosts of their own,
+ * what is asked, and what proves the answer. Not with its cadence, its words for limits, or other nodes for the same
+ * answer.
  */
 function fingerprintOf({ regions }: Registry, { rest, socket }: Venue, component: string): string {
   const [, name] = component.split(":");

@@ -44,9 +44,9 @@ void t.test("a socket that asks us to wait says so as soon as it is open", async
   const limiting = world.registry.venues.filter(({ socket }) => socket?.limited);
   t.ok(limiting.length > 5);
   for (const { id, socket } of limiting) {
-    const { hear } = makeFrameWords(socket!);
+    const words = makeFrameWords(socket!);
     const client = await connect(socket!.url, region);
-    t.ok(await client.frame((text) => hear(JSON.parse(text)) === "limited"), id);
+    t.ok(await client.frame((text) => words.hear(JSON.parse(text)) === "limited"), id);
     client.ws.terminate();
   }
 });

@@ -1,7 +1,7 @@
 /**
  * A new operator starts the default venues with three probes on one address, in the EU and in the US. The venues answer
- * as real ones did when other people recorded them: the recordings belong to these, and lie beside this repository where
- * somebody has put them.
+ * as real ones did when other people recorded them: the recordings belong to these, and lie beside this repository
+ * where somebody has put them.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
