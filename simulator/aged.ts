@@ -1,5 +1,7 @@
 /** Entries that nobody has compared with their venues for a while, as an operator of an old release has them. */
+import { createServer } from "node:http";
 import type { Registry, Venue, VenueEnding } from "../shared/registry/registry.js";
+import { startListener } from "./listener.js";
 
 export interface AgedEntry {
   /** Registry id. */
@@ -15,18 +17,37 @@ export interface AgedEntry {
   moved?: string;
 }
 
-export function agedRegistry(registry: Registry, entries: readonly AgedEntry[]): Registry {
-  return { ...registry, venues: registry.venues.map((venue) => aged(venue, entries)) };
+/** @param registry of the world */
+export async function agedRegistry(registry: Registry, entries: readonly AgedEntry[]): Promise<Registry> {
+  const port = entries.some(({ moved }) => moved !== undefined) ? await desertedPort() : 0;
+  return { ...registry, venues: registry.venues.map((venue) => aged(venue, entries, port)) };
 }
 
-function aged(venue: Venue, entries: readonly AgedEntry[]): Venue {
-  const { checkedAt, until } = entries.find((one) => one.venue === venue.id) ?? {};
-  return { ...venue, ...(checkedAt && { checkedAt }), ...(until && { until }) };
+async function desertedPort(): Promise<number> {
+  const listener = await startListener(createServer(), 0);
+  await listener.setOpen(false);
+  return listener.port;
 }
 
-/** Whether the entry has a former port of this host. */
-export function hasMoved(entries: readonly AgedEntry[], venue: string, host: string): boolean {
-  return entries.some((one) => one.venue === venue && one.moved === host);
+function aged(venue: Venue, entries: readonly AgedEntry[], deserted: number): Venue {
+  const { checkedAt, until, moved } = entries.find((one) => one.venue === venue.id) ?? {};
+  const known = { ...venue, ...(checkedAt && { checkedAt }), ...(until && { until }) };
+  return moved === undefined ? known : movedFrom(known, moved, deserted);
+}
+
+/** The world's addresses have the real host as the first part of their path. */
+function movedFrom({ rest, socket, ...venue }: Venue, host: string, port: number): Venue {
+  const former = <Asked extends { url?: string }>(asked: Asked): Asked => {
+    const { url } = asked;
+    return url !== undefined && new URL(url).pathname.startsWith(`/${host}/`)
+      ? { ...asked, url: url.replace(/:\d+\//, `:${port}/`) }
+      : asked;
+  };
+  return {
+    ...venue,
+    rest: rest.map(former),
+    socket: socket && { ...former(socket), streams: socket.streams.map(former) },
+  };
 }
 
 /** @throws Error that names every entry that is of no venue, or of none of its hosts */

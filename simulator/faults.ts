@@ -39,6 +39,8 @@ export const rules = {
    * that opens. Endpoints and sockets without such words are unaffected.
    */
   "limited-inside": { places: ["rest", "connection"], takes: [] },
+  /** The same with the venue's own words for refusing a country or an address. */
+  "blocked-inside": { places: ["rest", "connection"], takes: [] },
   /**
    * Answers 200 with the venue's own words for not trading, and says them on open sockets, until it says on these that
    * it trades again. Endpoints and sockets without such words are unaffected.

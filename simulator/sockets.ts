@@ -80,7 +80,7 @@ export function serveSockets(stage: Stage): Sockets {
 
   function speak(one: Live) {
     const speaker = venue.socket ?? {};
-    const fault = stage.faultOf("ws:conn", one, ["limited-inside", "halted"]);
+    const fault = stage.faultOf("ws:conn", one, ["blocked-inside", "limited-inside", "halted"]);
     if (fault === one.said) return;
     const said = fault ? saidBy(speaker, fault) : one.said?.kind === "halted" && recantedBy(speaker, one.said.kind);
     one.said = fault;

@@ -4,9 +4,13 @@ import type { FaultKind, ScriptedFault } from "./faults.js";
 import { built, holding, merged } from "./venues/any.js";
 
 /** An endpoint or a socket. */
-type Speaker = Pick<Venue["rest"][number], "limited" | "halted">;
+type Speaker = Pick<Venue["rest"][number], "blocked" | "limited" | "halted">;
 
-const wordsFor: Partial<Record<FaultKind, keyof Speaker>> = { "limited-inside": "limited", halted: "halted" };
+const wordsFor: Partial<Record<FaultKind, keyof Speaker>> = {
+  "blocked-inside": "blocked",
+  "limited-inside": "limited",
+  halted: "halted",
+};
 
 /** Whether the kind is one by which a venue says something of itself. */
 export function isSpoken(kind: FaultKind): boolean {

@@ -6,7 +6,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Registry, Venue } from "../shared/registry/registry.js";
-import { agedRegistry, checkAged, hasMoved, type AgedEntry } from "./aged.js";
+import { agedRegistry, checkAged, type AgedEntry } from "./aged.js";
 import { checkFaults } from "./fault-check.js";
 import { faultOf, nextChange, type ScriptedFault } from "./faults.js";
 import { makeFreeze } from "./frozen.js";
@@ -94,47 +94,26 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const { count, requests, violated, violations } = makeObservations(options.onRequest);
   const nodes = nodeHosts(registry.venues);
   const standing: Standing[] = [];
-  /** Refuses connections. */
-  let deserted: Listener | null = null;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
   try {
     for (const venue of registry.venues) standing.push(await open(venue));
-    if (aged.some(({ moved }) => moved !== undefined)) {
-      deserted = await startListener(createServer(), 0);
-      await deserted.setOpen(false);
-    }
   } catch (error) {
     await close();
     throw error;
   }
   await applyFaults();
-  const formerPortOf: typeof portOf = (venue, host) =>
-    hasMoved(aged, venue, host) ? deserted!.port : portOf(venue, host);
+  const corrected = loopbackRegistry(registry, portOf, timeScale);
   return {
-    registry: agedRegistry(loopbackRegistry(registry, formerPortOf, timeScale), aged),
-    corrected: loopbackRegistry(registry, portOf, timeScale),
+    registry: await agedRegistry(corrected, aged),
+    corrected,
     ...{ fault, post, clear, requests, openSockets, violations, close },
   };
 
-  async function open(venue: Venue): Promise<Standing> {
+  function open(venue: Venue): Promise<Standing> {
     const stage = stageOf(venue);
-    const sockets = serveSockets(stage);
-    const feed = feedOf(stage, registry.venues);
-    const onRequest = serveRest(stage, feed);
-    const listeners = new Map<string | null, Listener>();
-    for (const host of [null, ...measuredHosts(venue).filter((one) => nodes.has(one))])
-      listeners.set(host, await listen((host === null && ports[venue.id]) || 0));
-    return { id: venue.id, listeners, sockets };
-
-    function listen(port: number): Promise<Listener> {
-      // Longer than any cadence, so that a probe may reuse its connections.
-      const server = createServer({ keepAliveTimeout: 330_000 }, onRequest);
-      server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) =>
-        feed?.isAsked(request) ? feed.push(request, socket, head) : sockets.onUpgrade(request, socket, head),
-      );
-      return startListener(server, port);
-    }
+    const hosts = measuredHosts(venue).filter((host) => nodes.has(host));
+    return standUp(stage, feedOf(stage, registry.venues), hosts, ports[venue.id] ?? 0);
   }
 
   function stageOf(venue: Venue): Stage {
@@ -210,6 +189,33 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     closed = true;
     clearTimeout(timer);
     await Promise.all(standing.flatMap(({ listeners }) => [...listeners.values()].map((one) => one.close())));
+  }
+}
+
+/**
+ * Begins to play a venue.
+ *
+ * @param hosts the nodes of third parties by which it is read
+ */
+async function standUp(
+  stage: Stage,
+  feed: SimulatedFeed | null,
+  hosts: readonly string[],
+  port: number,
+): Promise<Standing> {
+  const sockets = serveSockets(stage);
+  const onRequest = serveRest(stage, feed);
+  const listeners = new Map([[null as string | null, await listen(port)]]);
+  for (const host of hosts) listeners.set(host, await listen(0));
+  return { id: stage.venue.id, listeners, sockets };
+
+  function listen(port: number): Promise<Listener> {
+    // Longer than any cadence, so that a probe may reuse its connections.
+    const server = createServer({ keepAliveTimeout: 330_000 }, onRequest);
+    server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) =>
+      feed?.isAsked(request) ? feed.push(request, socket, head) : sockets.onUpgrade(request, socket, head),
+    );
+    return startListener(server, port);
   }
 }
 

@@ -16,10 +16,11 @@ const registry = await loadRegistry("registry/all.json");
 const region = "us-east";
 const node = "ethereum-rpc.publicnode.com";
 
-void t.test("each endpoint says that it limits us, or does not trade, in its own words", async (t) => {
+void t.test("each endpoint says that it refuses or limits us, or does not trade, in its own words", async (t) => {
   const world = await openWorld(t);
   let heard = 0;
   for (const [kind, said] of [
+    ["blocked-inside", "blocked"],
     ["limited-inside", "limited"],
     ["halted", "halted"],
   ] as const) {

@@ -43,7 +43,7 @@ const crowd: Trouble[] = [
 const harmless: FaultKind[] = ["lags", "head-back", "false-head", "lost-frames"];
 
 /** We pause the whole origin for half a minute or more: tested in `real-troubles.test.ts`. */
-const slowing: FaultKind[] = ["limited-inside"];
+const slowing: FaultKind[] = ["limited-inside", "blocked-inside"];
 
 void t.test("a crowd of faults", async (t) => {
   const tested = [...harmless, ...slowing, ...crowd.map(({ fault }) => fault.kind)];
