@@ -155,7 +155,7 @@ async function banIsOfTwoPlaces(t: Test, { way, states, place }: Story) {
   // of all endpoints in time; here the pause is five times as long as the window
   await soon(async () => (await openIncidents(way, "bitstamp")).length > 0);
   for (const { slug, fault, regions } of await openIncidents(way, "bitstamp")) {
-    t.equal(fault, "blocked", slug);
+    t.equal(fault, "blocked", `${slug}: ${fault}`);
     t.same(regions.sort(), two.sort(), slug);
   }
 }
@@ -209,7 +209,7 @@ async function allIsWell(t: Test, { way, states }: Story) {
   const banned = componentsOf(way.registry, "bybit", "rest:*").filter((one) =>
     states.since(one, 0).includes("unknown blocked"),
   );
-  for (const one of banned) t.equal(states.now(one), "unknown blocked", `${one}: so it stays between two refusals`);
+  for (const one of banned) t.equal(states.now(one), "unknown blocked", `${one}: ${states.since(one, 0).join(", ")}`);
   await Promise.all(way.probes.map((probe) => probe.close()));
   await way.world.clear();
   const registry = quickened(way.world.corrected);
