@@ -77,7 +77,6 @@ interface Standing {
   sockets: Sockets;
 }
 
-/** Longer than 120 lines: its functions share the venues, their listeners and the faults. */
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { registry, ports = {}, players = {}, aged = [] } = options;
   const { now = () => new Date() } = options;
