@@ -10,11 +10,12 @@ import { systemClock } from "../probe/schedule/clock.js";
 import { freshEvery } from "../probe/schedule/fresh-connection-share.js";
 import { startEventLoopWatch } from "../probe/schedule/event-loop-watch.js";
 import { makeResolver } from "../probe/network/resolver.js";
+import { makePhases } from "../probe/schedule/phases.js";
 import { restTasks } from "../probe/schedule/rest-tasks.js";
 import { makeRest } from "../probe/rest/rest.js";
 import { makeSchedule, type Task } from "../probe/schedule/schedule.js";
 import { makeLog } from "../shared/log/log.js";
-import type { RestEndpoint, Venue } from "../shared/registry/registry.js";
+import type { Registry, RestEndpoint, Venue } from "../shared/registry/registry.js";
 import type { Sample } from "../shared/measurement/sample.js";
 
 export type Job =
@@ -175,7 +176,7 @@ async function slots({ port, perSecond, forMs }: Extract<Job, { perSecond: numbe
   let lateMs: number[] = [];
   let unmeasured = 0;
   const schedule = makeSchedule({
-    region,
+    phaseOf: makePhases(probe.registry, region),
     clock: systemClock,
     log: makeLog("bench", "warn"),
     onSample: (sample) => samples.push(sample),
@@ -254,7 +255,7 @@ function makeProbe(
   count: number,
   cadenceMs: number,
   delayMs: (place: number) => number,
-): { tasks: Task[]; close(): Promise<void> } {
+): { registry: Registry; tasks: Task[]; close(): Promise<void> } {
   const endpoints = Array.from(
     { length: count },
     (_, place) =>
@@ -285,6 +286,7 @@ function makeProbe(
       }) as Venue,
   );
   return {
+    registry: { probeIntervalMs: cadenceMs, regions: [{ id: region, name: region }], venues },
     tasks: venues.flatMap((venue) => restTasks(venue, rest, watch)),
     async close() {
       watch.close();

@@ -12,6 +12,7 @@ import { tolerableMs, startEventLoopWatch, type EventLoopWatch } from "./schedul
 import { isUnmeasured, type MeasurementOutcome } from "./rest/measurement.js";
 import { makeResolver } from "./network/resolver.js";
 import { restTasks } from "./schedule/rest-tasks.js";
+import { makePhases } from "./schedule/phases.js";
 import { makePauses } from "./rest/pauses.js";
 import { makeRest } from "./rest/rest.js";
 import { makeSchedule, type Task } from "./schedule/schedule.js";
@@ -79,7 +80,7 @@ export function startProbe(options: ProbeOptions): Probe {
   const rest = makeRest({ userAgent, resolver, clock: clockWatch, pauses: makePauses() });
   const heads = makeChainHeads(registry.chains ?? {});
   const schedule = makeSchedule({
-    region,
+    phaseOf: makePhases(options.registry, region),
     clock: options.clock ?? systemClock,
     log,
     onSample(sample) {

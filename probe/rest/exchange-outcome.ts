@@ -1,5 +1,6 @@
 /** What an exchange says about the venue. */
 import type { RestEndpoint } from "../../shared/registry/registry.js";
+import { tolerableMs } from "../schedule/event-loop-watch.js";
 import { stampOf } from "../network/clock-error.js";
 import type { AnswerVerdict } from "./answer-verdict.js";
 import type { AnswerCheck } from "./checks.js";
@@ -70,13 +71,13 @@ function causeOfStatus({ status }: RestExchange, expectStatus: number): VenueFau
 
 /**
  * A server may close a kept-alive connection just as it is used again. A failure within a round trip was sent before
- * the server saw the request, and says nothing about the venue. The next slot uses a new connection, so that a real
- * fault shows there.
+ * the server saw the request, and says nothing about the venue. We may notice it later, by as long as this process may
+ * stand still. The next slot uses a new connection, so that a real fault shows there.
  */
 function isStale(exchange: RestExchange): boolean {
   const { connection, sentMs, firstByteMs, failedMs, roundTripMs } = exchange;
   if (connection || firstByteMs !== null || failedMs === null) return false;
-  return sentMs === null || failedMs - sentMs <= 2 * roundTripMs + 10;
+  return sentMs === null || failedMs - sentMs <= 2 * roundTripMs + tolerableMs.answer;
 }
 
 function timesOf(exchange: RestExchange): Partial<Measurement> {

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import type { Log } from "../../shared/log/log.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 import type { Clock } from "./clock.js";
+import type { PhaseOf } from "./phases.js";
 import { fitted, isUnmeasured, type MeasurementOutcome } from "../rest/measurement.js";
 
 /** One component and how it is measured. `measure` does not reject; the outcome holds the venue's faults. */
@@ -14,7 +14,7 @@ export interface Task {
 }
 
 export interface ScheduleOptions {
-  region: string;
+  phaseOf: PhaseOf;
   clock: Clock;
   log: Log;
   onSample: (sample: Sample) => void;
@@ -68,19 +68,13 @@ export function makeSchedule(options: ScheduleOptions): Schedule {
   };
 }
 
-/** Spreads components over their cadence, in the same way after every restart. */
-export function phaseMsOf(region: string, { venue, component, cadenceMs }: Omit<Task, "measure">): number {
-  const hash = createHash("sha256").update(`${region} ${venue} ${component}`);
-  return hash.digest().readUInt32BE(0) % cadenceMs;
-}
-
 function runTask(
   task: Task,
-  { region, clock, log, onSample, onUnmeasured, onTurn }: ScheduleOptions,
+  { phaseOf, clock, log, onSample, onUnmeasured, onTurn }: ScheduleOptions,
   stopping: AbortController,
 ) {
   const { venue, component, cadenceMs } = task;
-  const phaseMs = phaseMsOf(region, task);
+  const phaseMs = phaseOf(task);
   let nextMs = latestSlot(clock.now()) + cadenceMs;
   let running: Promise<void> | null = null;
   let cancelTimer = arm();

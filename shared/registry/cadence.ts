@@ -70,13 +70,13 @@ export function withinLimits(registry: Registry, probes: number): { registry: Re
     ...venue,
     rest: venue.rest.map((endpoint) => {
       const [use] = tight
-        .filter(({ venue: of, limit }) =>
-          registry.regions.some((one) => counted(venue.id, endpoint, of, limit, one) > 0),
-        )
+        .filter((one) => isCounted(registry, venue.id, endpoint, one))
         .sort((a, b) => excessOf(b) - excessOf(a));
       if (use === undefined) return endpoint;
+      const unitMs = unitOf(registry, use, endpoint);
       // the next whole second, so that less than the usable part is used
-      const cadenceMs = (Math.floor((endpoint.cadenceMs * excessOf(use)) / 1000 + 1e-6) + 1) * 1000;
+      const longerMs = (Math.floor((unitMs * excessOf(use)) / 1000 + 1e-6) + 1) * 1000;
+      const cadenceMs = (endpoint.cadenceMs / unitMs) * longerMs;
       if (cadenceMs > longestCadenceMs)
         problems.push(tooSlow(`${venue.id} rest:${endpoint.name}`, cadenceMs, use, probes));
       return { ...endpoint, cadenceMs };
@@ -91,6 +91,25 @@ export function withinLimits(registry: Registry, probes: number): { registry: Re
  */
 function excessOf({ allPerMinute, usablePerMinute }: LimitUse): number {
   return Math.round((allPerMinute / usablePerMinute) * 1e9) / 1e9;
+}
+
+/**
+ * What is made longer by whole seconds: what all cadences under the limit are multiples of, so that they remain so, and
+ * their slots never pass each other (probe/schedule/phases.ts). Of less than five seconds, a whole second would be too
+ * large a part, so that each cadence is made longer by itself.
+ */
+function unitOf(registry: Registry, use: LimitUse, { cadenceMs }: RestEndpoint): number {
+  const together = registry.venues.flatMap(({ id, rest }) => rest.filter((one) => isCounted(registry, id, one, use)));
+  const unitMs = together.map((one) => one.cadenceMs).reduce(greatestCommonDivisor);
+  return unitMs < 5000 ? cadenceMs : unitMs;
+}
+
+export function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}
+
+function isCounted({ regions }: Registry, venue: string, endpoint: RestEndpoint, { venue: of, limit }: LimitUse) {
+  return regions.some((region) => counted(venue, endpoint, of, limit, region) > 0);
 }
 
 function tooSlow(

@@ -3,7 +3,7 @@
  * to take over what others left. A takeover needs the database; measuring does not. A probe whose clock is wrong
  * notices it, and measures nothing.
  */
-import { phaseMsOf } from "../../probe/schedule/schedule.js";
+import { makePhases } from "../../probe/schedule/phases.js";
 import { componentsOf } from "../../shared/registry/registry.js";
 import type { Cluster } from "../cluster.js";
 import { isTouched, keyOf } from "../ledger.js";
@@ -26,12 +26,13 @@ const longestPauseMs = 130_000;
 export function checkCoverage(cluster: Cluster): Promise<string[]> {
   const { largerRegistry, ledger, nowMs } = cluster;
   const problems: string[] = [];
-  for (const { id: region } of largerRegistry.regions)
+  for (const { id: region } of largerRegistry.regions) {
+    const phaseOf = makePhases(largerRegistry, region);
     for (const entry of largerRegistry.venues)
       for (const { id: component, cadenceMs } of componentsOf(entry)) {
         const { id: venue } = entry;
         const isServed = component.startsWith("rest:") ? isMeasured : isReceived;
-        const phaseMs = phaseMsOf(region, { venue, component, cadenceMs });
+        const phaseMs = phaseOf({ venue, component, cadenceMs });
         const knownMs = knownSinceMs(cluster, venue);
         const firstMs = Math.ceil((knownMs + marginMs - phaseMs) / cadenceMs) * cadenceMs + phaseMs;
         for (let slotMs = firstMs; slotMs < nowMs() - marginMs; slotMs += cadenceMs) {
@@ -39,6 +40,7 @@ export function checkCoverage(cluster: Cluster): Promise<string[]> {
           if (!ledger.taken.has(key) && isServed(cluster, region, slotMs, venue)) problems.push(`not measured: ${key}`);
         }
       }
+  }
   return Promise.resolve([...problems, ...offTheGrid(cluster), ...byWrongClocks(cluster)]);
 }
 
@@ -87,11 +89,12 @@ function offTheGrid({ largerRegistry, ledger }: Cluster): string[] {
       componentsOf(venue).map(({ id, cadenceMs }) => [`${venue.id} ${id}`, cadenceMs] as const),
     ),
   );
+  const phases = new Map(largerRegistry.regions.map(({ id }) => [id, makePhases(largerRegistry, id)]));
   return [...ledger.taken.values()].flatMap((takers) =>
     takers.flatMap(({ region, sample }) => {
       const cadenceMs = cadences.get(`${sample.venue} ${sample.component}`);
       if (cadenceMs === undefined) return [];
-      const isOn = (+sample.slotAt - phaseMsOf(region, { ...sample, cadenceMs })) % cadenceMs === 0;
+      const isOn = (+sample.slotAt - phases.get(region)!({ ...sample, cadenceMs })) % cadenceMs === 0;
       return isOn ? [] : [`measured beside its slots: ${keyOf(region, sample)}`];
     }),
   );

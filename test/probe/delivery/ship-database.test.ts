@@ -44,7 +44,7 @@ void t.test("samples that the database rejects do not delay the others", async (
 void t.test("a measurement beyond its columns is stored as the largest that fits", async (t) => {
   const ship = startShip({ spool: await someSpool(t), record, log, flushEveryMs: 10 });
   const schedule = makeSchedule({
-    ...{ region: "us-east", clock: systemClock, log },
+    ...{ phaseOf: () => 0, clock: systemClock, log },
     onSample: (sample) => ship.add(sample),
     onUnmeasured() {},
   });

@@ -98,12 +98,7 @@ void t.test("a kept connection that closed between slots is no fault; the next s
     });
   });
   const measure = measuring(t, endpointAt(`http://127.0.0.1:${port}/`));
-  const opening = measure();
-  // a close counts as already in flight if it arrives within the time that the opening took: here, as long as a busy
-  // machine may need
-  const startMs = performance.now();
-  while (performance.now() < startMs + 200);
-  t.match(await opening, { good: true });
+  t.match(await measure(), { good: true });
   t.same(await measure(), { unmeasured: "stale" });
   t.match(await measure(), { good: true });
   t.equal(connections, 2);

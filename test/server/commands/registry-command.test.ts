@@ -63,20 +63,20 @@ void t.test("registry check prints the requests of an address beside the limits"
     { limitPerMinute: 60, usablePerMinute: 30, allPerMinute: 18, share: 0.3 },
     { limitPerMinute: 20, usablePerMinute: 10, allPerMinute: 6, share: 0.3 },
   ]);
-  // 54 a minute would be above 30, so the cadences are 10 and 19 s
+  // 54 a minute would be above 30, so the cadences are 10 and 20 s
   const three = await reported(t, { REGISTRY, PROBES_PER_ADDRESS: "3" });
-  const perMinute = 60 / 10 + 60 / 19;
+  const perMinute = 60 / 10 + 60 / 20;
   t.match(three, { probes: 3, origins: [{ origin, perMinute }] });
   t.match(three.origins[0]!.limits, [
     { allPerMinute: 3 * perMinute, usablePerMinute: 30, share: (3 * perMinute) / 60 },
-    { allPerMinute: (3 * 60) / 19, usablePerMinute: 10 },
+    { allPerMinute: (3 * 60) / 20, usablePerMinute: 10 },
   ]);
   t.strictSame(await reported(t, { REGISTRY, PROBES_PER_ADDRESS: "7" }, 0, "--probes", "3"), three);
 
   const text = await said(t, ["check", "--probes", "3"], { REGISTRY });
   t.match(text, /^origin +one probe {2}all 3 {2}limit {2}half {2}used {4}what is counted$/m);
-  t.match(text, /^https:\/\/api\.exchange\.example {2}9\.16 +27\.5 +60 +30 +45\.8 % {2}1 in 1 s$/m);
-  t.match(text, /^https:\/\/api\.exchange\.example {2}3\.16 +9\.47 +20 +10 +47\.4 % {2}20 in 60 s of b$/m);
+  t.match(text, /^https:\/\/api\.exchange\.example {2}9 +27 +60 +30 +45\.0 % {2}1 in 1 s$/m);
+  t.match(text, /^https:\/\/api\.exchange\.example {2}3 +9 +20 +10 +45\.0 % {2}20 in 60 s of b$/m);
   t.match(text, /5 in 1 s of an account; a probe has none$/m);
   t.match(text, "\nEntries:\n  none is old, and nothing ends soon\n");
 });

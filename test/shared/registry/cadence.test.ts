@@ -43,7 +43,19 @@ void t.test("one probe within half of the limit keeps its cadences, three length
   const registry = registryOf(venueOf("one", [5, 10], [limit(37)]));
   t.equal(withinLimits(registry, 1).registry, registry);
   t.equal(resolved(registry, 3), "15 30");
-  t.equal(resolved(registryOf(venueOf("one", [5, 10], [limit(36)])), 1), "6 11", "exactly half is too much");
+  t.equal(resolved(registryOf(venueOf("one", [5, 10], [limit(36)])), 1), "6 12", "exactly half is too much");
+  t.end();
+});
+
+void t.test("longer cadences keep their proportions, so that their slots never pass each other", (t) => {
+  // 12 + 6 + 4 = 22 requests a minute
+  t.equal(resolved(registryOf(venueOf("one", [5, 10, 15], [limit(60)])), 2), "8 16 24");
+  t.equal(resolved(registryOf(venueOf("one", [20, 10], [limit(12)])), 1), "32 16");
+  t.equal(
+    resolved(registryOf(venueOf("one", [7, 11], [limit(20)])), 1),
+    "10 16",
+    "without a common unit, each by itself",
+  );
   t.end();
 });
 

@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { greatestCommonDivisor } from "../../shared/registry/cadence.js";
+import { addressIn } from "../../shared/registry/region-hosts.js";
+import type { Registry } from "../../shared/registry/registry.js";
+import type { Task } from "./schedule.js";
+
+/** What a component's slots are computed from. */
+type Slots = Pick<Task, "venue" | "component" | "cadenceMs">;
+
+/** @returns milliseconds, less than the cadence: slot k is at k × cadence + phase */
+export type PhaseOf = (slots: Slots) => number;
+
+/** Slots of two cadences with a smaller common divisor pass each other, whatever their phases. */
+const smallestDivisorMs = 1000;
+
+/** One endpoint in one region, as an origin sees it. */
+interface Asker {
+  key: string;
+  origin: string;
+  cadenceMs: number;
+}
+
+/**
+ * The phases of a region's slots. They are the same after every restart and in every process.
+ *
+ * All endpoints that all regions ask of an origin take turns, because probes may share an address, and a venue may limit
+ * the requests of a second. Other components are spread by a hash.
+ */
+export function makePhases({ venues, regions }: Registry, region: string): PhaseOf {
+  const askers = venues.flatMap(({ id, rest }) =>
+    rest.flatMap(({ name, url, cadenceMs }) =>
+      regions.map((one) => ({
+        key: keyOf(one.id, { venue: id, component: `rest:${name}` }),
+        origin: new URL(addressIn(one, url)).origin,
+        cadenceMs,
+      })),
+    ),
+  );
+  const origins = new Set(askers.map(({ origin }) => origin));
+  const spread = new Map([...origins].flatMap((one) => spreadOut(askers.filter(({ origin }) => origin === one))));
+  return (slots) => {
+    const key = keyOf(region, slots);
+    return spread.get(key) ?? hashOf(key) % slots.cadenceMs;
+  };
+}
+
+function keyOf(region: string, { venue, component }: Pick<Slots, "venue" | "component">): string {
+  return `${region} ${venue} ${component}`;
+}
+
+function hashOf(key: string): number {
+  return createHash("sha256").update(key).digest().readUInt32BE(0);
+}
+
+/** Phases with as much time between any two slots as the first fit finds. */
+function spreadOut(askers: readonly Asker[]): [key: string, phaseMs: number][] {
+  const shortestFirst = askers.toSorted((a, b) => a.cadenceMs - b.cadenceMs);
+  // otherwise all origins would be asked at the same instants
+  const shiftMs = hashOf(askers[0]!.key);
+  const meanMs = 1 / askers.reduce((perMs, { cadenceMs }) => perMs + 1 / cadenceMs, 0);
+  for (let apartMs = meanMs; ; apartMs *= 0.95) {
+    const phases = firstFit(shortestFirst, Math.floor(apartMs));
+    if (phases) return shortestFirst.map(({ key, cadenceMs }, place) => [key, (phases[place]! + shiftMs) % cadenceMs]);
+  }
+}
+
+/** The earliest phases that keep slots this far apart; null: there are none. */
+function firstFit(askers: readonly Asker[], apartMs: number): number[] | null {
+  const phases: number[] = [];
+  for (const { cadenceMs } of askers) {
+    let phaseMs = 0;
+    let tooNear: number;
+    do {
+      tooNear = Math.max(
+        ...phases.map((other, place) => missingMs(phaseMs - other, cadenceMs, askers[place]!.cadenceMs, apartMs)),
+        0,
+      );
+      phaseMs += tooNear;
+    } while (tooNear > 0 && phaseMs < cadenceMs);
+    if (tooNear > 0) return null;
+    phases.push(phaseMs);
+  }
+  return phases;
+}
+
+/** How much later the slots would have to be, so that none is near one of the other cadence. */
+function missingMs(laterMs: number, cadenceMs: number, otherCadenceMs: number, apartMs: number): number {
+  const divisorMs = greatestCommonDivisor(cadenceMs, otherCadenceMs);
+  if (divisorMs < smallestDivisorMs) return 0;
+  const sinceMs = ((laterMs % divisorMs) + divisorMs) % divisorMs;
+  if (sinceMs < apartMs) return apartMs - sinceMs;
+  return sinceMs > divisorMs - apartMs ? divisorMs - sinceMs + apartMs : 0;
+}
