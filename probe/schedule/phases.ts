@@ -2,10 +2,13 @@ import { createHash } from "node:crypto";
 import { greatestCommonDivisor } from "../../shared/registry/cadence.js";
 import { addressIn } from "../../shared/registry/region-hosts.js";
 import type { Registry } from "../../shared/registry/registry.js";
-import type { Task } from "./schedule.js";
 
 /** What a component's slots are computed from. */
-type Slots = Pick<Task, "venue" | "component" | "cadenceMs">;
+interface Slots {
+  venue: string;
+  component: string;
+  cadenceMs: number;
+}
 
 /** @returns milliseconds, less than the cadence: slot k is at k × cadence + phase */
 export type PhaseOf = (slots: Slots) => number;
@@ -23,8 +26,8 @@ interface Asker {
 /**
  * The phases of a region's slots. They are the same after every restart and in every process.
  *
- * All endpoints that all regions ask of an origin take turns, because probes may share an address, and a venue may limit
- * the requests of a second. Other components are spread by a hash.
+ * All endpoints that all regions ask of an origin take turns, because probes may share an address, and a venue may
+ * limit the requests of a second. Other components are spread by a hash.
  */
 export function makePhases({ venues, regions }: Registry, region: string): PhaseOf {
   const askers = venues.flatMap(({ id, rest }) =>

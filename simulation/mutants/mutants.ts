@@ -193,15 +193,15 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a limit pauses nothing",
     file: "probe/rest/pauses.js",
-    from: 'if (fault === "limited")\n                onLimited(askedMs);',
-    to: 'if (fault === "limited") {}',
+    from: "return onLimited(askedMs);",
+    to: "return;",
     faults: "00:01:10.000 limit venue-1 for 60000 ms",
   },
   {
     name: "a ban pauses nothing",
     file: "probe/rest/pauses.js",
-    from: "if (refusals < refusalsBeforePause)",
-    to: "if (refusals > 0)",
+    from: "return onRefused(refusalsBeforePause);",
+    to: "return;",
     faults: "00:01:10.000 ban venue-1 for 90000 ms",
   },
   {
@@ -220,9 +220,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a new venue is judged before it was seen good",
-    file: "sql/engine/047-unjudged.sql",
-    from: "where c.published and (c.ends_at <= at or not e.good)",
-    to: "where c.published and c.ends_at <= at",
+    file: "sql/engine/037-unproven.sql",
+    from: "or c.component_id in (",
+    to: "or false and c.component_id in (",
     faults: "00:01:10.000 migrate operator for 1000 ms",
   },
   {

@@ -81,7 +81,8 @@ as $$
     )
 $$;
 
--- How each region sees each venue as a whole; only venues of which it knows a component.
+-- How each region sees each venue as a whole; only venues of which it knows a component. Not by unproven ones: a region
+-- that was refused from the beginning by most venues would have no vote on the others.
 create function engine.venues_by_region(at timestamptz, r engine.rules)
 returns table (
   region_id   smallint,
@@ -98,7 +99,7 @@ as $$
     count(*) filter (where engine.is_bad(s.state)) * 2 >= count(*),
     count(l.component_id) * 2 >= count(*),
     count(*) filter (where s.bad_since > at - engine.ms(r.impaired_within_ms)) * 2 >= count(*)
-  from region_state s
+  from engine.proven_states(at) s
   join component c using (component_id)
   join venue v using (venue_id)
   left join engine.lately_bad(at, r) l using (component_id, region_id)
@@ -190,7 +191,7 @@ begin
   -- starts with the first failure that no other region sees: one of these venues may have had trouble before
   cross join lateral (
     select coalesce(min(least(s.bad_since, s.run_from)), at) as started_at
-    from region_state s
+    from engine.proven_states(at) s
     join component k using (component_id)
     join venue v using (venue_id)
     where s.region_id = any (c.regions)
@@ -232,7 +233,7 @@ as $$
         case when engine.is_bad(s.state) and s.bad_run >= r.opening_bad_run then s.run_from end
       ) over (partition by g.vantage) as trouble_from
     from engine.vantages(at) g
-    join region_state s using (region_id)
+    join engine.proven_states(at) s using (region_id)
     join component c using (component_id)
     where s.state <> 'unknown'
       and (s.bad_since <= at - engine.ms(r.impaired_within_ms)) is not true

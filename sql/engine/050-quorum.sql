@@ -116,7 +116,7 @@ begin
     where u.component_id = v.component_id and u.ended_at is null and u.reason is distinct from v.unjudged
   )
   insert into unjudged (component_id, started_at, reason)
-  select v.component_id, at, v.unjudged
+  select v.component_id, engine.unjudged_from(v.component_id, v.unjudged, at), v.unjudged
   from votes v
   where v.unjudged is not null
     and not exists (

@@ -76,10 +76,11 @@ export function secondOpinion(world: World): Opinion {
     const before = missed ? undefined : last;
 
     const views = datedViews(world, series, impairments, records.incidents, before, at);
-    judgeImpairments(impairments, views, world, at);
+    const proofs = proofsOf(world, views, last, at);
+    judgeImpairments(impairments, provenOf(views, proofs), world, at);
     for (const component of componentsBefore(world, before, records))
       judgeOutliers(outliers, component, views.filter(isOfComponent(component)), impairments, world, at);
-    const components = componentsNow(world, views, impairments, outliers, before, last, at);
+    const components = componentsNow(world, views, proofs, impairments, outliers, before, at);
     const venues = venuesNow(world, components, before, at);
     const now = { at, world, series, impairments, outliers, views, components };
     moveIncidents(records, now);
@@ -129,15 +130,35 @@ function componentsBefore({ venues }: World, before: Moment | undefined, { incid
   );
 }
 
+/** Whether a component's samples say something about the venue, and since when it was seen good. */
+interface Proof extends Pick<ComponentNow, "venue" | "component" | "provenAt"> {
+  /** Why they do not; null: they do. */
+  reason: ReturnType<typeof unproven>;
+}
+
+function proofsOf({ venues }: World, views: DatedView[], last: Moment | undefined, at: number): Proof[] {
+  return venues.flatMap((venue) =>
+    venue.components.map((component) => {
+      const one = { venue: venue.id, component: component.id };
+      // stays known through a pause
+      const known = last?.components.find(isOfComponent(one))?.provenAt ?? null;
+      const isProven = component.isNew && views.filter(isOfComponent(one)).some(hasGood);
+      const provenAt = known ?? (isProven ? at : null);
+      return { ...one, provenAt, reason: unproven(component, provenAt, at) };
+    }),
+  );
+}
+
 function componentsNow(
   world: World,
   views: DatedView[],
+  proofs: Proof[],
   impairments: Impairment[],
   outliers: Outlier[],
   before: Moment | undefined,
-  last: Moment | undefined,
   at: number,
 ): ComponentNow[] {
+  const proven = provenOf(views, proofs);
   return world.venues.flatMap((venue) =>
     venue.components.map((component) => {
       const one = { venue: venue.id, component: component.id };
@@ -150,10 +171,7 @@ function componentsNow(
         at,
       );
       const { quorum, votes } = confirmed;
-      // stays known through a pause
-      const known = last?.components.find(isOfComponent(one))?.provenAt ?? null;
-      const provenAt = known ?? (component.isNew && its.some(hasGood) ? at : null);
-      const reason = unproven(component, provenAt, at);
+      const { provenAt, reason } = proofs.find(isOfComponent(one))!;
       const state = reason ? "unknown" : confirmed.state;
       const confirming = votes.filter(({ confirms }) => confirms).map(({ region }) => region);
       const past = before?.components.find(isOfComponent(one));
@@ -166,10 +184,14 @@ function componentsNow(
         provenAt,
         quorum,
         votes,
-        suspect: isBad(state) && isSuspect({ ...one, confirming }, quorum, views, world, at),
+        suspect: isBad(state) && isSuspect({ ...one, confirming }, quorum, proven, world, at),
       };
     }),
   );
+}
+
+function provenOf(views: DatedView[], proofs: Proof[]): DatedView[] {
+  return views.filter((view) => proofs.find(isOfComponent(view))!.reason === null);
 }
 
 function hasGood({ samples, failed }: DatedView): boolean {

@@ -3,7 +3,7 @@ import t from "tap";
 import { makePhases } from "../../../probe/schedule/phases.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
-import type { Region, Registry, RestEndpoint } from "../../../shared/registry/registry.js";
+import type { Region, Registry } from "../../../shared/registry/registry.js";
 import { randomFrom } from "../../support/random-samples.js";
 import { simplestEndpoint, simplestVenue } from "../../support/simplest-venue.js";
 
@@ -11,19 +11,17 @@ const regions: Region[] = ["eu", "us", "asia"].map((id) => ({ id, name: id }));
 const hourMs = 3_600_000;
 
 /** When the endpoints of a venue are asked within an hour, from all regions, in order. */
-function slotsOf(registry: Registry, venues: string[], isAsked = (_region: Region, _endpoint: RestEndpoint) => true) {
-  const slots = registry.regions.flatMap((region) => {
+function slotsOf(registry: Registry, venues: string[], isAsked: (region: Region) => boolean = () => true) {
+  const slots = registry.regions.filter(isAsked).flatMap((region) => {
     const phaseOf = makePhases(registry, region.id);
     return registry.venues
       .filter(({ id }) => venues.includes(id))
       .flatMap(({ id, rest }) =>
-        rest
-          .filter((endpoint) => isAsked(region, endpoint))
-          .flatMap(({ name, cadenceMs }) => {
-            const phaseMs = phaseOf({ venue: id, component: `rest:${name}`, cadenceMs });
-            if (phaseMs < 0 || phaseMs >= cadenceMs || !Number.isInteger(phaseMs)) t.fail(`a phase of ${phaseMs} ms`);
-            return Array.from({ length: Math.floor(hourMs / cadenceMs) }, (_, slot) => slot * cadenceMs + phaseMs);
-          }),
+        rest.flatMap(({ name, cadenceMs }) => {
+          const phaseMs = phaseOf({ venue: id, component: `rest:${name}`, cadenceMs });
+          if (phaseMs < 0 || phaseMs >= cadenceMs || !Number.isInteger(phaseMs)) t.fail(`a phase of ${phaseMs} ms`);
+          return Array.from({ length: Math.floor(hourMs / cadenceMs) }, (_, slot) => slot * cadenceMs + phaseMs);
+        }),
       );
   });
   return slots.sort((a, b) => a - b);

@@ -66,3 +66,26 @@ void t.test("another host in one region is a change of the entry", async (t) => 
   const ofSocket = await unprovenAfter(pool, withHosts(sockets));
   t.ok(ofSocket.length > 1 && ofSocket.every((name) => name.startsWith("binance ws:")), "the socket and its streams");
 });
+
+void t.test("an entry is unproven from its first sample on, not from the engine's first instant", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const at = new Date("2026-01-01T12:00:00Z");
+  const before = (minutes: number) => new Date(+at - minutes * 60_000);
+  const from = async (reason: string) => {
+    const [row] = await pool.query<{ from: Date }>(sql`select engine.unjudged_from(1, ${reason}, ${at}) as from`);
+    return row!.from;
+  };
+  await pool.query(sql`update component set watched_from = ${before(9)} where component_id = 1`);
+  t.strictSame(await from("never"), before(9), "since it is watched");
+  t.strictSame(await from("blocked"), at, "other reasons begin when they are found");
+  await pool.query(sql`
+    insert into component_entry (component_id, holds_from, fingerprint) values (1, ${before(5)}, 'new'), (1, ${before(-5)}, 'newer')
+  `);
+  t.strictSame(await from("never"), before(5), "since the entry has changed");
+  await pool.query(sql`
+    insert into unjudged (component_id, started_at, reason, ended_at) values (1, ${before(5)}, 'never', ${before(3)})
+  `);
+  t.strictSame(await from("never"), before(3), "not before an earlier time has ended");
+  await pool.query(sql`update unjudged set ended_at = null`);
+  t.strictSame(await from("never"), at, "nor while another lasts");
+});

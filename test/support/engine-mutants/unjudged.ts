@@ -39,13 +39,13 @@ export const ofUnjudged: Record<string, Mutant> = {
     noticedBy: ["5-blocked-from-two-places"],
   },
   "nothing needs to be good first": {
-    clause: "where c.published and (c.ends_at <= at or not e.good)",
-    becomes: "where c.published and c.ends_at <= at",
+    clause: "or c.component_id in (\n        select e.component_id",
+    becomes: "or false and c.component_id in (\n        select e.component_id",
     noticedBy: ["5-never-seen-good"],
   },
   "a new entry is never judged": {
-    clause: "select (e.good_at <= at) is true as good",
-    becomes: "select (e.good_at < '-infinity'::timestamptz + interval '1 second') is true as good",
+    clause: "coalesce(e.good_at, 'infinity') > at",
+    becomes: "coalesce(e.good_at, 'infinity') > '-infinity'",
     noticedBy: ["5-never-seen-good"],
   },
   "trouble reaches back before the entry was seen good": {
@@ -53,9 +53,24 @@ export const ofUnjudged: Record<string, Mutant> = {
     becomes: "select p.component_id, p.ts",
     noticedBy: ["5-never-seen-good"],
   },
+  "what was never seen good makes a region impaired": {
+    clause: "from engine.proven_states(at) s\n  join component c using (component_id)",
+    becomes: "from region_state s\n  join component c using (component_id)",
+    noticedBy: ["4-refused-by-most-from-the-beginning"],
+  },
+  "what was never seen good dates an impairment": {
+    clause: "from engine.proven_states(at) s\n    join component k using (component_id)",
+    becomes: "from region_state s\n    join component k using (component_id)",
+    noticedBy: ["4-impairment-beside-a-new-entry"],
+  },
+  "what was never seen good makes a vantage suspect": {
+    clause: "join engine.proven_states(at) s using (region_id)",
+    becomes: "join region_state s using (region_id)",
+    noticedBy: ["6-new-entries-are-not-suspect"],
+  },
   "an end in the entry is ignored": {
-    clause: "where c.published and (c.ends_at <= at or not e.good)",
-    becomes: "where c.published and not e.good",
+    clause: "c.ends_at <= at\n      or",
+    becomes: "false\n      or",
     noticedBy: ["5-ended"],
   },
   "what has ended stays an open incident": {

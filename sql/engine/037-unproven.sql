@@ -1,0 +1,79 @@
+-- Chapter 5 of docs/rulebook.md: which samples say nothing about the venue.
+
+-- Notes which components a region has seen good by their present entry. The whole window must be of that entry.
+create function engine.keep_good_entries(at timestamptz, r engine.rules) returns void
+language plpgsql
+as $$
+begin
+  -- each was good once: the usual case
+  if not exists (select from component_entry e where e.good_at is null) then
+    return;
+  end if;
+  update component_entry e
+  set good_at = at
+  from component c
+  where c.component_id = e.component_id and e.good_at is null
+    and e.holds_from <= at - engine.judged_span(c.cadence_ms, r)
+    and not exists (
+      select from component_entry n
+      where n.component_id = e.component_id and n.holds_from > e.holds_from and n.holds_from <= at
+    )
+    and exists (select from region_state s where s.component_id = e.component_id and s.samples > s.bad);
+end;
+$$;
+
+-- Why nothing is concluded from a component's samples at an instant, whatever they are: its entry has ended, or no
+-- region has seen it good by its present entry, so that a wrong entry would look like a venue that is down.
+create function engine.unproven(at timestamptz) returns table (component_id integer, reason text)
+language sql stable
+as $$
+  select
+    c.component_id,
+    case when c.ends_at <= at then 'ended' else 'never' end
+  from component c
+  where c.published
+    and (
+      c.ends_at <= at
+      or c.component_id in (
+        select e.component_id
+        from component_entry e
+        where e.holds_from <= at and coalesce(e.good_at, 'infinity') > at
+          and not exists (
+            select from component_entry n
+            where n.component_id = e.component_id and n.holds_from > e.holds_from and n.holds_from <= at
+          )
+      )
+    )
+$$;
+
+-- What the regions see of all other components.
+create function engine.proven_states(at timestamptz) returns setof region_state
+language sql stable
+as $$
+  select s.*
+  from region_state s
+  where s.component_id not in (select u.component_id from engine.unproven(at) u)
+$$;
+
+-- When a component's time without a judgement began, of which the engine learns at an instant. An entry is unproven
+-- from its first sample on, which may be older: at the first tick, or after a pause of the engine. Never before another
+-- such time of the component.
+create function engine.unjudged_from(one integer, reason text, at timestamptz) returns timestamptz
+language sql stable
+as $$
+  select case
+    when reason = 'never' then (
+      select least(
+        at,
+        greatest(
+          c.watched_from,
+          (select max(e.holds_from) from component_entry e where e.component_id = one and e.holds_from <= at),
+          (select max(coalesce(u.ended_at, at)) from unjudged u where u.component_id = one)
+        )
+      )
+      from component c
+      where c.component_id = one
+    )
+    else at
+  end
+$$;
