@@ -25,7 +25,10 @@ serve everybody; and where overrides and whole entries differ from the catalogue
 asks nobody. The exit code is 2 if the registry is invalid, if a venue cannot be measured within its limits, or if
 something has ended; the rest are warnings.`,
     options: {
-      probes: { type: "string", help: "how many probes share an address (default: PROBES_PER_ADDRESS)" },
+      probes: {
+        type: "string",
+        help: "how many probes share an address (default: PROBES_PER_ADDRESS, or 1; up runs one for each region)",
+      },
       json: { type: "boolean", help: "print JSON" },
     },
     run: check,

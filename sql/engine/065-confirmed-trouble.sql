@@ -53,7 +53,8 @@ $$;
 -- good one, or, for a partial failure, with the first failed sample in its windows; of these, the one that completed
 -- the quorum. Reads the recorded samples in a replay too, because its copy does not reach back far enough.
 --
--- A run does not extend over a silence. Silences are looked for only after the instant that would otherwise complete
+-- A run does not extend over a silence, which is longer after a refusal: a probe that is refused asks more seldom.
+-- Silences are looked for only after the instant that would otherwise complete
 -- the quorum: earlier ones make no difference, and a blocked region has a week of bad samples.
 create function engine.runs_started_at(of_components integer[], at timestamptz, r engine.rules)
 returns table (component_id integer, started_at timestamptz)
@@ -67,6 +68,7 @@ as $$
       k.quorum,
       l.streams,
       l.max_age,
+      coalesce(engine.refusal_max_age(c.cadence_ms, r), l.max_age) as refusal_max_age,
       l.slow_from_us,
       o.spans as ours,
       row_number() over (partition by s.component_id order by first_bad.ts, s.region_id) as place,
@@ -119,16 +121,20 @@ as $$
     cross join lateral (
       select max(n.ts) as ended_at
       from (
-        select b.ts, b.ts - lag(b.ts, 1, q.ts - u.max_age) over (order by b.ts) as after
+        select
+          b.ts,
+          b.ts - lag(b.ts, 1, q.ts - u.refusal_max_age) over by_time as after,
+          case when engine.is_refusal(lag(b.fault) over by_time) then u.refusal_max_age else u.max_age end as longest
         from venuewatch.sample b
         where u.in_a_row
           and b.component_id = u.component_id and b.region_id = u.region_id
-          and b.ts > q.ts - u.max_age and b.ts <= at
+          and b.ts > q.ts - u.refusal_max_age and b.ts <= at
           and not (u.streams and b.unserved is true)
           and b.ts <= at - b.received_after_s * interval '1 second'
           and engine.counts(b.ts, b.good, b.latency_us, u.slow_from_us, u.ours)
+        window by_time as (order by b.ts)
       ) n
-      where n.after > u.max_age and n.ts > u.ts
+      where n.after > n.longest and n.ts > u.ts
     ) silence
   ),
   placed as (

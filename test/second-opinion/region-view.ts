@@ -102,7 +102,7 @@ export function troubleBeganAt(
   const since = (ms: number) => served(series, judged.within(at - ms));
   if (badRun >= rules.opening_bad_run) {
     const run = runAtTheEnd(since(sevenDaysMs), slowness(series, at, rules));
-    return afterTheLastSilence(run, maxAgeMs(series.component, rules)).ts;
+    return afterTheLastSilence(run, maxAgeMs(series.component, rules), rules.refusal_pause_ms).ts;
   }
   const windows = rules.partial_windows * windowMs(series.component, rules);
   return since(windows).find(fails)!.ts;
@@ -186,7 +186,7 @@ function refusalsAtTheEnd(judged: Judged, rules: Rules): Sample[] {
   const { cadenceMs } = judged.series.component;
   const longestMs = rules.min_samples * (maxAgeMs(judged.series.component, rules) + rules.refusal_pause_ms);
   const seen = judged.within(judged.at - longestMs);
-  const lastOther = seen.findLastIndex(({ fault }) => fault !== "limited" && fault !== "blocked");
+  const lastOther = seen.findLastIndex((one) => !isRefusal(one));
   const lateFromMs = Math.max(rules.late_sample_ms, cadenceMs);
   return seen.slice(lastOther + 1).filter(({ receivedAfterS }) => receivedAfterS * 1000 <= lateFromMs);
 }
@@ -201,9 +201,16 @@ function runAtTheEnd(seen: Sample[], isSlow: (sample: Sample) => boolean): Sampl
 }
 
 /** The first sample of a run; if gaps in the run are long enough to be silences, the first one after the last gap. */
-function afterTheLastSilence(run: Sample[], longestGapMs: number): Sample {
-  const place = run.findLastIndex(({ ts }, i) => i > 0 && ts - run[i - 1]!.ts > longestGapMs);
+function afterTheLastSilence(run: Sample[], longestGapMs: number, pauseMs: number): Sample {
+  const place = run.findLastIndex(({ ts }, i) => {
+    const before = run[i - 1];
+    return before !== undefined && ts - before.ts > longestGapMs + (isRefusal(before) ? pauseMs : 0);
+  });
   return run[Math.max(place, 0)]!;
+}
+
+function isRefusal({ fault }: Sample): boolean {
+  return fault === "limited" || fault === "blocked";
 }
 
 function fails(sample: Sample): boolean {

@@ -36,14 +36,19 @@ export const ofIncidentOpenings: Record<string, Mutant> = {
     noticedBy: ["6-in-part-and-in-a-row"],
   },
   "a run spans a silence": {
-    clause: "where n.after > u.max_age and n.ts > u.ts",
+    clause: "where n.after > n.longest and n.ts > u.ts",
     becomes: "where false",
     noticedBy: ["6-run-does-not-reach-over-silence"],
   },
   "a gap of exactly a vote's greatest age is a silence": {
-    clause: "where n.after > u.max_age and",
-    becomes: "where n.after >= u.max_age and",
+    clause: "where n.after > n.longest and",
+    becomes: "where n.after >= n.longest and",
     noticedBy: ["6-run-reaches-over-a-gap"],
+  },
+  "a pause after a refusal is a silence": {
+    clause: "case when engine.is_refusal(lag(b.fault) over by_time) then u.refusal_max_age else u.max_age end",
+    becomes: "u.max_age",
+    noticedBy: ["3-limited-and-paused"],
   },
   "a silence cuts a partial failure": {
     clause: "        where u.in_a_row\n          and b.component_id",
