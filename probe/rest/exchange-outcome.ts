@@ -1,12 +1,14 @@
 /** What an exchange says about the venue. */
 import type { RestEndpoint } from "../../shared/registry/registry.js";
-import { tolerableMs } from "../schedule/event-loop-watch.js";
 import { stampOf } from "../network/clock-error.js";
 import type { AnswerVerdict } from "./answer-verdict.js";
 import type { AnswerCheck } from "./checks.js";
 import type { RestExchange } from "./exchange.js";
 import { causeOf, causeOfRefusal, type Cause, type VenueFault } from "./failure-cause.js";
 import { nothingMeasured, type Measurement } from "./measurement.js";
+
+/** Not longer: a server may also end connections on purpose, and at once, and this hides a part of these faults. */
+const noticedWithinMs = 50;
 
 /** How the answers of an endpoint are judged. */
 export interface Judgement {
@@ -71,13 +73,13 @@ function causeOfStatus({ status }: RestExchange, expectStatus: number): VenueFau
 
 /**
  * A server may close a kept-alive connection just as it is used again. A failure within a round trip was sent before
- * the server saw the request, and says nothing about the venue. We may notice it later, by as long as this process may
- * stand still. The next slot uses a new connection, so that a real fault shows there.
+ * the server saw the request, and says nothing about the venue. A busy machine notices it later. The next slot uses a
+ * new connection, so that a real fault shows there.
  */
 function isStale(exchange: RestExchange): boolean {
   const { connection, sentMs, firstByteMs, failedMs, roundTripMs } = exchange;
   if (connection || firstByteMs !== null || failedMs === null) return false;
-  return sentMs === null || failedMs - sentMs <= 2 * roundTripMs + tolerableMs.answer;
+  return sentMs === null || failedMs - sentMs <= 2 * roundTripMs + noticedWithinMs;
 }
 
 function timesOf(exchange: RestExchange): Partial<Measurement> {

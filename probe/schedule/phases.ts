@@ -16,21 +16,23 @@ export type PhaseOf = (slots: Slots) => number;
 /** Slots of two cadences with a smaller common divisor pass each other, whatever their phases. */
 const smallestDivisorMs = 1000;
 
-/** One endpoint in one region, as an origin sees it. */
-interface Asker {
+/** One endpoint in one region. */
+interface Series {
   key: string;
   origin: string;
   cadenceMs: number;
 }
 
 /**
- * The phases of a region's slots. They are the same after every restart and in every process.
+ * The phases of a region's slots. They are the same in every process that has the same registry and as many probes for
+ * an address.
  *
  * All endpoints that all regions ask of an origin take turns, because probes may share an address, and a venue may
- * limit the requests of a second. Other components are spread by a hash.
+ * limit the requests of a second. An alternative is asked right after the first address. Other components are spread by
+ * a hash.
  */
 export function makePhases({ venues, regions }: Registry, region: string): PhaseOf {
-  const askers = venues.flatMap(({ id, rest }) =>
+  const all = venues.flatMap(({ id, rest }) =>
     rest.flatMap(({ name, url, cadenceMs }) =>
       regions.map((one) => ({
         key: keyOf(one.id, { venue: id, component: `rest:${name}` }),
@@ -39,8 +41,9 @@ export function makePhases({ venues, regions }: Registry, region: string): Phase
       })),
     ),
   );
-  const origins = new Set(askers.map(({ origin }) => origin));
-  const spread = new Map([...origins].flatMap((one) => spreadOut(askers.filter(({ origin }) => origin === one))));
+  const byOrigin = new Map<string, Series[]>();
+  for (const one of all) byOrigin.set(one.origin, [...(byOrigin.get(one.origin) ?? []), one]);
+  const spread = new Map([...byOrigin.values()].flatMap(spreadOut));
   return (slots) => {
     const key = keyOf(region, slots);
     return spread.get(key) ?? hashOf(key) % slots.cadenceMs;
@@ -56,11 +59,11 @@ function hashOf(key: string): number {
 }
 
 /** Phases with as much time between any two slots as the first fit finds. */
-function spreadOut(askers: readonly Asker[]): [key: string, phaseMs: number][] {
-  const shortestFirst = askers.toSorted((a, b) => a.cadenceMs - b.cadenceMs);
+function spreadOut(ofOrigin: readonly Series[]): [key: string, phaseMs: number][] {
+  const shortestFirst = ofOrigin.toSorted((a, b) => a.cadenceMs - b.cadenceMs);
   // otherwise all origins would be asked at the same instants
-  const shiftMs = hashOf(askers[0]!.key);
-  const meanMs = 1 / askers.reduce((perMs, { cadenceMs }) => perMs + 1 / cadenceMs, 0);
+  const shiftMs = hashOf(ofOrigin[0]!.key);
+  const meanMs = 1 / ofOrigin.reduce((perMs, { cadenceMs }) => perMs + 1 / cadenceMs, 0);
   for (let apartMs = meanMs; ; apartMs *= 0.95) {
     const phases = firstFit(shortestFirst, Math.floor(apartMs));
     if (phases) return shortestFirst.map(({ key, cadenceMs }, place) => [key, (phases[place]! + shiftMs) % cadenceMs]);
@@ -68,28 +71,28 @@ function spreadOut(askers: readonly Asker[]): [key: string, phaseMs: number][] {
 }
 
 /** The earliest phases that keep slots this far apart; null: there are none. */
-function firstFit(askers: readonly Asker[], apartMs: number): number[] | null {
+function firstFit(ofOrigin: readonly Series[], apartMs: number): number[] | null {
   const phases: number[] = [];
-  for (const { cadenceMs } of askers) {
+  for (const { cadenceMs } of ofOrigin) {
     let phaseMs = 0;
-    let tooNear: number;
+    let shiftMs: number;
     do {
-      tooNear = Math.max(
-        ...phases.map((other, place) => missingMs(phaseMs - other, cadenceMs, askers[place]!.cadenceMs, apartMs)),
-        0,
+      const shifts = phases.map((other, place) =>
+        neededShiftMs(phaseMs - other, cadenceMs, ofOrigin[place]!.cadenceMs, apartMs),
       );
-      phaseMs += tooNear;
-    } while (tooNear > 0 && phaseMs < cadenceMs);
-    if (tooNear > 0) return null;
+      shiftMs = Math.max(...shifts, 0);
+      phaseMs += shiftMs;
+    } while (shiftMs > 0 && phaseMs < cadenceMs);
+    if (shiftMs > 0) return null;
     phases.push(phaseMs);
   }
   return phases;
 }
 
-/** How much later the slots would have to be, so that none is near one of the other cadence. */
-function missingMs(laterMs: number, cadenceMs: number, otherCadenceMs: number, apartMs: number): number {
+/** How much later slots would have to be, so that none is near one of another cadence. */
+function neededShiftMs(laterMs: number, cadenceMs: number, otherCadenceMs: number, apartMs: number): number {
   const divisorMs = greatestCommonDivisor(cadenceMs, otherCadenceMs);
-  if (divisorMs < smallestDivisorMs) return 0;
+  if (divisorMs < smallestDivisorMs && cadenceMs !== otherCadenceMs) return 0;
   const sinceMs = ((laterMs % divisorMs) + divisorMs) % divisorMs;
   if (sinceMs < apartMs) return apartMs - sinceMs;
   return sinceMs > divisorMs - apartMs ? divisorMs - sinceMs + apartMs : 0;

@@ -12,6 +12,10 @@ export const usableShare = 0.5;
 /** At a longer cadence, the six samples by which a component is judged would be of more than six hours. */
 const longestCadenceMs = 60 * 60_000;
 
+/** The least unit that becomes longer by whole seconds: of a shorter one, a second would be more than a fifth. */
+const shortestUnitMs = 5000;
+const longestStepMs = 5000;
+
 /** What the probes of one address ask of an origin. */
 export interface LimitUse {
   /** Id of the venue whose entry has the limit. */
@@ -56,14 +60,16 @@ export function askedOrigins({ venues, regions }: Registry): { origin: string; p
 }
 
 /**
- * Lengthens the cadences of endpoints whose origin would be asked more often than its limit allows, all of an origin by
- * the same factor.
+ * Lengthens the cadences of endpoints whose origin would be asked more often than its limit allows, all that a limit
+ * counts by the same factor.
  *
  * @param probes the number of probes that share an address
  * @returns the registry, and a sentence for each endpoint that cannot be measured within the limits
  */
 export function withinLimits(registry: Registry, probes: number): { registry: Registry; problems: string[] } {
-  const tight = limitUses(registry, probes).filter((use) => excessOf(use) >= 1);
+  const tight = limitUses(registry, probes)
+    .filter((use) => excessOf(use) >= 1)
+    .map((use) => ({ ...use, together: unitOf(registry, use) }));
   if (tight.length === 0) return { registry, problems: [] };
   const problems: string[] = [];
   const venues = registry.venues.map((venue) => ({
@@ -73,9 +79,9 @@ export function withinLimits(registry: Registry, probes: number): { registry: Re
         .filter((one) => isCounted(registry, venue.id, endpoint, one))
         .sort((a, b) => excessOf(b) - excessOf(a));
       if (use === undefined) return endpoint;
-      const unitMs = unitOf(registry, use, endpoint);
-      // the next whole second, so that less than the usable part is used
-      const longerMs = (Math.floor((unitMs * excessOf(use)) / 1000 + 1e-6) + 1) * 1000;
+      const { unitMs, stepMs } = use.together ?? { unitMs: endpoint.cadenceMs, stepMs: 1000 };
+      // the next step, so that less than the usable part is used
+      const longerMs = (Math.floor((unitMs * excessOf(use)) / stepMs + 1e-6) + 1) * stepMs;
       const cadenceMs = (endpoint.cadenceMs / unitMs) * longerMs;
       if (cadenceMs > longestCadenceMs)
         problems.push(tooSlow(`${venue.id} rest:${endpoint.name}`, cadenceMs, use, probes));
@@ -94,21 +100,36 @@ function excessOf({ allPerMinute, usablePerMinute }: LimitUse): number {
 }
 
 /**
- * What is made longer by whole seconds: what all cadences under the limit are multiples of, so that they remain so, and
- * their slots never pass each other (probe/schedule/phases.ts). Of less than five seconds, a whole second would be too
- * large a part, so that each cadence is made longer by itself.
+ * What all cadences under a limit are multiples of, and by which steps it becomes longer. So the cadences of an origin
+ * keep a common divisor, and their slots never pass each other (probe/schedule/phases.ts): all are multiples of a
+ * longer unit; or, where the origin has endpoints that the limit does not count, of a part of the unit of all.
+ *
+ * Null: the unit is so short that a step would be too large a part of it, and each cadence becomes longer by itself.
  */
-function unitOf(registry: Registry, use: LimitUse, { cadenceMs }: RestEndpoint): number {
-  const together = registry.venues.flatMap(({ id, rest }) => rest.filter((one) => isCounted(registry, id, one, use)));
-  const unitMs = together.map((one) => one.cadenceMs).reduce(greatestCommonDivisor);
-  return unitMs < 5000 ? cadenceMs : unitMs;
+function unitOf(registry: Registry, use: LimitUse): { unitMs: number; stepMs: number } | null {
+  const ofLimit = cadencesOf(registry, use);
+  const ofOrigin = cadencesOf(registry, { ...use, limit: { ...use.limit, endpoints: undefined } });
+  const [unitMs, ofAllMs] = [ofLimit, ofOrigin].map((cadences) => cadences.reduce(greatestCommonDivisor));
+  const stepMs = ofLimit.length < ofOrigin.length ? greatestCommonDivisor(ofAllMs!, longestStepMs) : 1000;
+  return unitMs! < shortestUnitMs || stepMs < 1000 ? null : { unitMs: unitMs!, stepMs };
+}
+
+function cadencesOf(registry: Registry, use: Pick<LimitUse, "venue"> & { limit: Counted }): number[] {
+  return registry.venues.flatMap(({ id, rest }) =>
+    rest.filter((one) => isCounted(registry, id, one, use)).map(({ cadenceMs }) => cadenceMs),
+  );
 }
 
 export function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }
 
-function isCounted({ regions }: Registry, venue: string, endpoint: RestEndpoint, { venue: of, limit }: LimitUse) {
+function isCounted(
+  { regions }: Registry,
+  venue: string,
+  endpoint: RestEndpoint,
+  { venue: of, limit }: Pick<LimitUse, "venue"> & { limit: Counted },
+): boolean {
   return regions.some((region) => counted(venue, endpoint, of, limit, region) > 0);
 }
 
@@ -131,7 +152,10 @@ export function shownRate(perMinute: number): string {
 }
 
 /** What a limit counts. */
-type Counted = Pick<Limit, "origin" | "endpoints">;
+interface Counted {
+  origin: Limit["origin"];
+  endpoints?: Limit["endpoints"] | undefined;
+}
 
 function requestsPerMinute(venues: Venue[], of: string, limit: Counted, region: Region): number {
   return venues

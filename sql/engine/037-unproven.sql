@@ -1,5 +1,18 @@
 -- Chapter 5 of docs/rulebook.md: which samples say nothing about the venue.
 
+-- The entries that hold at an instant.
+create function engine.present_entries(at timestamptz) returns setof component_entry
+language sql stable
+as $$
+  select e.*
+  from component_entry e
+  where e.holds_from <= at
+    and not exists (
+      select from component_entry n
+      where n.component_id = e.component_id and n.holds_from > e.holds_from and n.holds_from <= at
+    )
+$$;
+
 -- Notes which components a region has seen good by their present entry. The whole window must be of that entry.
 create function engine.keep_good_entries(at timestamptz, r engine.rules) returns void
 language plpgsql
@@ -14,10 +27,7 @@ begin
   from component c
   where c.component_id = e.component_id and e.good_at is null
     and e.holds_from <= at - engine.judged_span(c.cadence_ms, r)
-    and not exists (
-      select from component_entry n
-      where n.component_id = e.component_id and n.holds_from > e.holds_from and n.holds_from <= at
-    )
+    and (e.component_id, e.holds_from) in (select n.component_id, n.holds_from from engine.present_entries(at) n)
     and exists (select from region_state s where s.component_id = e.component_id and s.samples > s.bad);
 end;
 $$;
@@ -36,12 +46,8 @@ as $$
       c.ends_at <= at
       or c.component_id in (
         select e.component_id
-        from component_entry e
-        where e.holds_from <= at and coalesce(e.good_at, 'infinity') > at
-          and not exists (
-            select from component_entry n
-            where n.component_id = e.component_id and n.holds_from > e.holds_from and n.holds_from <= at
-          )
+        from engine.present_entries(at) e
+        where e.good_at is null or e.good_at > at
       )
     )
 $$;
@@ -55,10 +61,10 @@ as $$
   where s.component_id not in (select u.component_id from engine.unproven(at) u)
 $$;
 
--- When a component's time without a judgement began, of which the engine learns at an instant. An entry is unproven
--- from its first sample on, which may be older: at the first tick, or after a pause of the engine. Never before another
--- such time of the component.
-create function engine.unjudged_from(one integer, reason text, at timestamptz) returns timestamptz
+-- Since when a component has not been judged, as found at an instant. An entry is unproven since it is watched, or has
+-- changed, which may be earlier: at the first tick, or after a pause of the engine. Never before another such time of
+-- the component.
+create function engine.unjudged_from(of_component integer, reason text, at timestamptz) returns timestamptz
 language sql stable
 as $$
   select case
@@ -67,12 +73,12 @@ as $$
         at,
         greatest(
           c.watched_from,
-          (select max(e.holds_from) from component_entry e where e.component_id = one and e.holds_from <= at),
-          (select max(coalesce(u.ended_at, at)) from unjudged u where u.component_id = one)
+          (select e.holds_from from engine.present_entries(at) e where e.component_id = of_component),
+          (select max(coalesce(u.ended_at, at)) from unjudged u where u.component_id = of_component)
         )
       )
       from component c
-      where c.component_id = one
+      where c.component_id = of_component
     )
     else at
   end

@@ -81,8 +81,9 @@ as $$
     )
 $$;
 
--- How each region sees each venue as a whole; only venues of which it knows a component. Not by unproven ones: a region
--- that was refused from the beginning by most venues would have no vote on the others.
+-- How each region sees each venue as a whole; only venues of which it knows a component. Not by unproven ones, and what
+-- is refused is not freshly bad: a region that most venues have refused from the beginning would have no vote on the
+-- others. An answer, also a refusal, shows that the region's network works.
 create function engine.venues_by_region(at timestamptz, r engine.rules)
 returns table (
   region_id   smallint,
@@ -98,7 +99,7 @@ as $$
     v.venue,
     count(*) filter (where engine.is_bad(s.state)) * 2 >= count(*),
     count(l.component_id) * 2 >= count(*),
-    count(*) filter (where s.bad_since > at - engine.ms(r.impaired_within_ms)) * 2 >= count(*)
+    count(*) filter (where s.bad_since > at - engine.ms(r.impaired_within_ms) and not s.refused) * 2 >= count(*)
   from engine.proven_states(at) s
   join component c using (component_id)
   join venue v using (venue_id)
@@ -197,6 +198,7 @@ begin
     where s.region_id = any (c.regions)
       and v.venue = any (c.venues)
       and s.bad_since > at - engine.ms(r.impaired_within_ms)
+      and not s.refused
       and not exists (
         select from engine.lately_bad(at, r) e where e.component_id = s.component_id and e.region_id <> all (c.regions)
       )

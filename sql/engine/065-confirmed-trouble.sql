@@ -53,9 +53,9 @@ $$;
 -- good one, or, for a partial failure, with the first failed sample in its windows; of these, the one that completed
 -- the quorum. Reads the recorded samples in a replay too, because its copy does not reach back far enough.
 --
--- A run does not extend over a silence, which is longer after a refusal: a probe that is refused asks more seldom.
--- Silences are looked for only after the instant that would otherwise complete
--- the quorum: earlier ones make no difference, and a blocked region has a week of bad samples.
+-- A run does not extend over a silence, which is longer after a refusal: a probe that is refused asks less often.
+-- Silences are looked for only after the instant that would otherwise complete the quorum: earlier ones make no
+-- difference, and a blocked region has a week of bad samples.
 create function engine.runs_started_at(of_components integer[], at timestamptz, r engine.rules)
 returns table (component_id integer, started_at timestamptz)
 language sql stable
@@ -144,13 +144,7 @@ as $$
   -- what was seen before its entry was seen good says nothing about the venue
   select p.component_id, greatest(p.ts, e.good_at)
   from placed p
-  left join lateral (
-    select e.good_at
-    from component_entry e
-    where e.component_id = p.component_id and e.holds_from <= at
-    order by e.holds_from desc
-    limit 1
-  ) e on true
+  left join engine.present_entries(at) e using (component_id)
   where p.place = p.quorum
 $$;
 

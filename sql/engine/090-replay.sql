@@ -118,10 +118,11 @@ begin
   from venuewatch.outlier o
   where o.started_at <= eve and (o.ended_at is null or o.ended_at > reaches_to - engine.longest_span(r));
 
-  insert into unjudged
-  select u.component_id, u.started_at, u.reason, case when u.ended_at <= eve then u.ended_at end
+  -- those of that instant: warming up ends them, and finds later ones
+  insert into unjudged (component_id, started_at, reason)
+  select u.component_id, u.started_at, u.reason
   from venuewatch.unjudged u
-  where u.started_at <= eve and (u.ended_at is null or u.ended_at > eve);
+  where u.started_at < warm_from and (u.ended_at is null or u.ended_at >= warm_from);
 
   insert into component_entry
   select e.component_id, e.holds_from, e.fingerprint, case when e.good_at <= eve then e.good_at end

@@ -27,9 +27,6 @@ create table component_entry (
   primary key (component_id, holds_from)
 );
 
--- those that are unproven at an instant
-create index component_entry_unproven on component_entry (coalesce(good_at, 'infinity'));
-
 -- a component that was measured before this table existed has been good
 insert into component_entry (component_id, holds_from, fingerprint, good_at)
 select c.component_id, '-infinity', '', '-infinity'

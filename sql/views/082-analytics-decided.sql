@@ -203,7 +203,8 @@ comment on column analytics.unjudged.component is 'rest:NAME, ws:NAME, or ws:con
 comment on column analytics.unjudged.reason is
 'never: no region had seen it good by its entry. ended: its entry names an end. blocked: the venue refused one place '
 'only';
-comment on column analytics.unjudged.started_at is 'The first instant of the period';
+comment on column analytics.unjudged.started_at is
+'When it began; of never: when the component was first watched, or its entry changed';
 comment on column analytics.unjudged.ended_at is 'The first instant after it; null while it lasts';
 
 create view analytics.rules_in_force as

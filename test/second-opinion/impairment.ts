@@ -140,9 +140,9 @@ export function hadOwnTrouble(
   );
 }
 
-/** Whether it turned bad so recently that this counts as at once. */
-export function isFreshlyBad({ badSince }: DatedView, { rules }: World, at: number): boolean {
-  return badSince !== null && badSince > at - rules.impaired_within_ms;
+/** Whether it turned bad so recently that this counts as at once. Refusals do not count: the network brings them. */
+export function isFreshlyBad({ badSince, isRefused }: DatedView, { rules }: World, at: number): boolean {
+  return badSince !== null && badSince > at - rules.impaired_within_ms && !isRefused;
 }
 
 /** Whether it has lasted so long that other regions would have seen the same by now. */

@@ -65,11 +65,19 @@ void t.test("the host of a region is another origin", (t) => {
   t.end();
 });
 
-void t.test("phases never change, and other origins and sockets have their own", (t) => {
+void t.test("limits of some endpoints leave the others of the origin apart", async (t) => {
+  const slots = slotsOf(await loadRegistry(packagedFile("registry/default.json"), 3), ["bitfinex"]);
+  t.ok(shortestMs(slots) > 400, `${shortestMs(slots)} ms apart, ${slots.length} requests an hour`);
+});
+
+void t.test("cadences below a second do not coincide in all regions", (t) => {
+  t.ok(shortestMs(slotsOf(registryOf([0.9]), ["v0"])) > 200);
+  t.end();
+});
+
+void t.test("phases never change, and sockets have their own", (t) => {
   const phaseOf = makePhases(registryOf([5, 5], [5]), "eu");
-  const again = makePhases(registryOf([5, 5], [5]), "eu");
-  const asked = { venue: "v0", component: "rest:b", cadenceMs: 5000 };
-  t.equal(phaseOf(asked), again(asked));
+  t.equal(phaseOf({ venue: "v0", component: "rest:b", cadenceMs: 5000 }), 2816, "the same in every process");
   const stream = (name: string) => phaseOf({ venue: "v0", component: `ws:${name}`, cadenceMs: 5000 });
   const seconds = Array.from({ length: 500 }, (_, i) => Math.floor(stream(`s${i}`) / 1000));
   for (const second of [0, 1, 2, 3, 4]) t.ok(seconds.filter((s) => s === second).length > 50, `second ${second}`);

@@ -60,6 +60,13 @@ const world: World = {
 void t.test("a replay with the same rules", async (t) => {
   const { pool } = await migratedDatabase(t);
   await fill(pool, world);
+  // an entry changes, and is not judged until it was seen good
+  await pool.query(sql`
+    insert into component_entry (component_id, holds_from, fingerprint)
+    select component_id, ${after(world, 1000)}, 'another'
+    from component c join venue v using (venue_id)
+    where v.venue = 'kraken' and c.component = 'rest:ticker'
+  `);
   await live(pool, world, 0, byHandS);
   await retractByHand(pool, "bybit", "ws:conn");
   // an engine that was away decides what it missed, with the same result
@@ -88,6 +95,7 @@ void t.test("a replay with the same rules", async (t) => {
     [560, 800, "where openings will be retracted"],
     [820, 960, "within an impairment"],
     [1001, 1101, "when witnesses have long been silent, between two instants"],
+    [1030, 1150, "while an entry was not yet seen good"],
     [1100, 1250, "before a retraction by hand"],
     [1170, 1450, "after it"],
   ] as const)

@@ -56,6 +56,8 @@ void t.test("longer cadences keep their proportions, so that their slots never p
     "10 16",
     "without a common unit, each by itself",
   );
+  const ofOne = [limit(10, { endpoints: ["b"] })];
+  t.equal(resolved(registryOf(venueOf("one", [5, 10], ofOne)), 1), "5 15", "beside what the limit does not count");
   t.end();
 });
 
@@ -67,8 +69,8 @@ void t.test("what may be used is half of the limit, whatever its period", (t) =>
 
 void t.test("the strictest of several limits decides, for each endpoint by the limits that count it", (t) => {
   const limits = [limit(37), limit(6, { endpoints: ["b"] })];
-  t.equal(resolved(registryOf(venueOf("one", [5, 10], limits)), 1), "5 21");
-  t.equal(resolved(registryOf(venueOf("one", [5, 10], limits)), 2), "10 41");
+  t.equal(resolved(registryOf(venueOf("one", [5, 10], limits)), 1), "5 25");
+  t.equal(resolved(registryOf(venueOf("one", [5, 10], limits)), 2), "10 45");
   t.end();
 });
 
@@ -83,7 +85,7 @@ void t.test("a limit counts what all venues ask of its origin", (t) => {
 
 void t.test("a limit of some endpoints counts those of its own venue alone", (t) => {
   const owner = venueOf("owner", [10, 10], [limit(6, { endpoints: ["a"] })]);
-  t.equal(resolved(registryOf(owner, venueOf("reader", [10, 10], [])), 1), "21 10, 10 10");
+  t.equal(resolved(registryOf(owner, venueOf("reader", [10, 10], [])), 1), "25 10, 10 10");
   t.end();
 });
 

@@ -49,13 +49,13 @@ export const ofImpairedRegions: Record<string, Mutant> = {
     noticedBy: ["4-one-block-after-another"],
   },
   "a venue with half of its components freshly bad is not freshly bad": {
-    clause: "engine.ms(r.impaired_within_ms)) * 2 >= count(*)",
-    becomes: "engine.ms(r.impaired_within_ms)) * 2 > count(*)",
+    clause: "and not s.refused) * 2 >= count(*)",
+    becomes: "and not s.refused) * 2 > count(*)",
     noticedBy: ["4-half-of-a-venue"],
   },
   "a venue with one freshly bad component is freshly bad": {
-    clause: "engine.ms(r.impaired_within_ms)) * 2 >= count(*)",
-    becomes: "engine.ms(r.impaired_within_ms)) > 0",
+    clause: "and not s.refused) * 2 >= count(*)",
+    becomes: "and not s.refused) > 0",
     noticedBy: ["4-a-third-of-a-venue"],
   },
   "a venue with half of its components bad is not bad": {

@@ -50,6 +50,11 @@ export const ofIncidentOpenings: Record<string, Mutant> = {
     becomes: "u.max_age",
     noticedBy: ["3-limited-and-paused"],
   },
+  "pauses are read only as far back as silences": {
+    clause: "and b.ts > q.ts - u.refusal_max_age and b.ts <= at",
+    becomes: "and b.ts > q.ts - u.max_age and b.ts <= at",
+    noticedBy: ["6-pause-across-the-second-region"],
+  },
   "a silence cuts a partial failure": {
     clause: "        where u.in_a_row\n          and b.component_id",
     becomes: "        where b.component_id",

@@ -44,8 +44,8 @@ export const ofUnjudged: Record<string, Mutant> = {
     noticedBy: ["5-never-seen-good"],
   },
   "a new entry is never judged": {
-    clause: "coalesce(e.good_at, 'infinity') > at",
-    becomes: "coalesce(e.good_at, 'infinity') > '-infinity'",
+    clause: "where e.good_at is null or e.good_at > at",
+    becomes: "where e.good_at is null or e.good_at > '-infinity'",
     noticedBy: ["5-never-seen-good"],
   },
   "trouble reaches back before the entry was seen good": {
@@ -56,7 +56,21 @@ export const ofUnjudged: Record<string, Mutant> = {
   "what was never seen good makes a region impaired": {
     clause: "from engine.proven_states(at) s\n  join component c using (component_id)",
     becomes: "from region_state s\n  join component c using (component_id)",
-    noticedBy: ["4-refused-by-most-from-the-beginning"],
+    noticedBy: ["4-dead-from-the-beginning"],
+  },
+  "what has ended makes a region impaired": {
+    clause: "not in (select u.component_id from engine.unproven(at) u)",
+    becomes: "not in (select u.component_id from engine.unproven(at) u where u.reason = 'never')",
+    noticedBy: ["4-ended-entries"],
+  },
+  "refusals make a region impaired": {
+    clause: "engine.ms(r.impaired_within_ms) and not s.refused) * 2 >= count(*)",
+    becomes: "engine.ms(r.impaired_within_ms)) * 2 >= count(*)",
+    noticedBy: ["4-refused-in-one-country"],
+  },
+  "a refusal dates an impairment": {
+    clause: "      and not s.refused\n",
+    noticedBy: ["4-impairment-beside-a-refusal"],
   },
   "what was never seen good dates an impairment": {
     clause: "from engine.proven_states(at) s\n    join component k using (component_id)",
