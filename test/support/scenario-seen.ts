@@ -51,8 +51,8 @@ export async function makeSight(db: Db): Promise<void> {
         where 'regions' = any (also_seen)
         union all
         select
-          3, 'component', c.name, s.state::text,
-          concat_ws(', ', s.reporting || ' report', 'quorum ' || s.quorum, u.reason)
+          3, 'component', c.name, s.state || coalesce(' (' || u.reason || ')', ''),
+          concat_ws(', ', s.reporting || ' report', 'quorum ' || s.quorum)
         from component_state s
         join components c using (component_id)
         left join unjudged u on u.component_id = s.component_id and u.ended_at is null
