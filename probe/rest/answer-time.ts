@@ -1,37 +1,44 @@
+import { limits } from "../../shared/measurement/probe-rules.js";
 import { parsePath } from "../../shared/registry/json-path.js";
 import { milliseconds, type Newest, type TimeUnit } from "../../shared/registry/registry.js";
 
 /** The newest entry of an answer: its time in milliseconds since 1970, or an id that differs for each entry. */
 export type NewestThing = { atMs: number } | { id: string };
 
-/** Reads a time from a parsed answer, in milliseconds since 1970; null if the answer has none. */
-export function compileTime({
-  path,
-  word,
-  unit,
-}: {
-  path: string;
-  word?: number;
-  unit: TimeUnit;
-}): (answer: unknown) => number | null {
+/** When Bitcoin's first block was made: no venue is older. Earlier times are zero, or in another unit. */
+const earliestMs = Date.UTC(2009, 0, 3);
+
+/**
+ * Reads a time from a parsed answer or frame; null if it has none that can be true.
+ *
+ * @param nowMs milliseconds since 1970; default: now
+ */
+export type TimeOf = (answer: unknown, nowMs?: number) => number | null;
+
+/**
+ * Reads a time from a parsed answer or frame, in milliseconds since 1970. A time that cannot be true says nothing; an
+ * old one can.
+ */
+export function compileTime({ path, word, unit }: { path: string; word?: number; unit: TimeUnit }): TimeOf {
   const valueOf = parsePath(path);
-  if (word === undefined) return (answer) => timeMs(valueOf(answer), unit);
-  return (answer) => timeMs(wordOf(valueOf(answer), word), unit);
+  if (word === undefined) return (answer, nowMs) => timeMs(valueOf(answer), unit, nowMs);
+  return (answer, nowMs) => timeMs(wordOf(valueOf(answer), word), unit, nowMs);
 }
 
 /** Finds the newest entry in a parsed answer; null if it has none, such as a list of trades in a quiet minute. */
-export function compileNewest({ path, list, unit }: Newest): (answer: unknown) => NewestThing | null {
+export function compileNewest({ path, list, unit }: Newest): (answer: unknown, nowMs?: number) => NewestThing | null {
   if (unit === "id") {
     const idOf = parsePath(path);
     return (answer) => markOf(idOf(answer));
   }
   const timeOf = compileTime({ path, unit });
-  if (list === undefined) return (answer) => at(timeOf(answer));
+  if (list === undefined) return (answer, nowMs) => at(timeOf(answer, nowMs));
   const listOf = parsePath(list);
-  return (answer) => {
+  return (answer, nowMs) => {
     const entries = listOf(answer);
     if (!Array.isArray(entries)) return null;
-    const newestMs = entries.reduce<number>((newest, entry) => Math.max(newest, timeOf(entry) ?? -Infinity), -Infinity);
+    const times = entries.map((entry) => timeOf(entry, nowMs) ?? -Infinity);
+    const newestMs = times.reduce((newest, one) => Math.max(newest, one), -Infinity);
     return at(newestMs);
   };
 }
@@ -44,9 +51,9 @@ function markOf(id: unknown): NewestThing | null {
   return typeof id === "string" || typeof id === "number" ? { id: String(id) } : null;
 }
 
-function timeMs(value: unknown, unit: TimeUnit): number | null {
+function timeMs(value: unknown, unit: TimeUnit, nowMs = Date.now()): number | null {
   const ms = unit === "iso" ? isoMs(value) : numberIn(value) * milliseconds[unit];
-  return Number.isFinite(ms) ? ms : null;
+  return ms >= earliestMs && ms <= nowMs + limits.future_time_ms ? ms : null;
 }
 
 function isoMs(value: unknown): number {

@@ -17,10 +17,11 @@ export interface ChainHeads {
 }
 
 /**
- * As for the published lag (docs/methodology.md): a head further away than this belongs to another chain, or is
- * invented.
+ * Where one provider's word stands against another's, a head that is further away than this belongs to another chain, or
+ * is invented: nobody knows which of the two. In time, because chains make from one to two thousand blocks in ten
+ * minutes.
  */
-const farthest = 100_000;
+const farthestMs = 24 * 60 * 60_000;
 
 /** How long an answer is remembered at least. */
 const rememberedMs = 3 * 60_000;
@@ -56,20 +57,27 @@ function makeChain(blockMs: number): ChainHeads {
    * answer may be an error. The second is the second greatest age by the other providers, so that one provider that
    * reports heads which do not exist yet makes no other stale. If there is only one other provider, it is the second
    * greatest age by its confirmed answers.
+   *
+   * Only a head far above may be invented: one that is far below what two others report is stale at any distance.
    */
   function ageMs({ provider, head, askedMs }: NamedHead): number {
-    const before = remembered.filter((had) => had.endedMs <= askedMs && Math.abs(had.head - head) <= farthest);
+    const before = remembered.filter((had) => had.endedMs <= askedMs);
+    const isComparable = (had: NamedHead) => isNear(had.head, head);
     const ageBy = (had: NamedHead) => (had.head < head ? 0 : askedMs - had.endedMs + (had.head - head) * blockMs);
     const of = (one: string) => before.filter((had) => had.provider === one);
     const others = new Set(before.map((had) => had.provider));
     others.delete(provider);
     const [other] = others;
     return Math.max(
-      second(of(provider).map(ageBy)),
+      second(of(provider).filter(isComparable).map(ageBy)),
       other !== undefined && others.size === 1
-        ? second(borneOut(of(other)).map(ageBy))
+        ? second(borneOut(of(other).filter(isComparable)).map(ageBy))
         : second([...others].map((one) => Math.max(...of(one).map(ageBy)))),
     );
+  }
+
+  function isNear(one: number, other: number): boolean {
+    return Math.abs(one - other) * blockMs <= farthestMs;
   }
 
   /**
@@ -98,7 +106,7 @@ function makeChain(blockMs: number): ChainHeads {
   function raise({ provider, head, endedMs }: NamedHead) {
     const newest = new Map<string, NamedHead>();
     for (const had of remembered)
-      if (had.provider !== provider && Math.abs(had.head - head) <= farthest) newest.set(had.provider, had);
+      if (had.provider !== provider && isNear(had.head, head)) newest.set(had.provider, had);
     for (const had of newest.values()) {
       const expected = had.head + (endedMs - had.endedMs) / blockMs;
       const agree = Math.abs(head - expected) * blockMs <= limitMs;

@@ -23,7 +23,8 @@ export interface Verdict {
   dataMs: number | null;
 }
 
-export type AnswerCheck = (body: Buffer, contentEncoding: string | string[] | undefined) => Verdict;
+/** @param nowMs by which impossible times are told from others, milliseconds since 1970; default: now */
+export type AnswerCheck = (body: Buffer, contentEncoding: string | string[] | undefined, nowMs?: number) => Verdict;
 
 /** Channel names and their numbers, which Bitfinex assigns for each connection. */
 export type ChannelNumbers = ReadonlyMap<string, unknown>;
@@ -60,7 +61,7 @@ export function compileAnswerCheck({
   const newestOf = newest && compileNewest(newest);
   const dataMsOf = dataTime && compileTime(dataTime);
 
-  return function checkAnswer(body, contentEncoding) {
+  return function checkAnswer(body, contentEncoding, nowMs = Date.now()) {
     const text = decodedText(body, contentEncoding);
     if (text === undefined) return { ...bad, said: null };
     const answer = parsedAnswer(text);
@@ -74,8 +75,8 @@ export function compileAnswerCheck({
       good: true,
       said: null,
       head: head && headOf ? height(headOf(answer), head.encoding) : null,
-      newest: newestOf?.(answer) ?? null,
-      dataMs: dataMsOf?.(answer) ?? null,
+      newest: newestOf?.(answer, nowMs) ?? null,
+      dataMs: dataMsOf?.(answer, nowMs) ?? null,
     };
   };
 }
@@ -138,19 +139,6 @@ export function compileMatch(match: Match): FrameCheck {
     const number = channels.get(channel);
     return number != null && valueOf(frame) === number;
   };
-}
-
-/** An event further away than this has a wrong timestamp, which says nothing about the age of the data. */
-const longestAgeMs = 24 * 60 * 60_000;
-
-/**
- * The age of an event at `nowMs` in whole milliseconds, negative if it is ahead of our clock; null if its time is not
- * credible.
- */
-export function eventAge(eventMs: number | null, nowMs: number): number | null {
-  if (eventMs === null) return null;
-  const ageMs = Math.round(nowMs - eventMs);
-  return Math.abs(ageMs) <= longestAgeMs ? ageMs : null;
 }
 
 /** Undefined if the body cannot be decompressed, or exceeds its limit then: every unreadable body is the same fault. */

@@ -1,7 +1,6 @@
 import { limits } from "../../shared/measurement/probe-rules.js";
 import type { Stream } from "../../shared/registry/registry.js";
 import { compileTime } from "../rest/answer-time.js";
-import { eventAge } from "../rest/checks.js";
 import type { Arrival } from "./inflow.js";
 
 /** Event ages of a slot, by our uncorrected clock; all null if no frame had a credible time. */
@@ -41,13 +40,12 @@ export function makeFrameTimes(eventTime: NonNullable<Stream["eventTime"]>): Fra
       settledMs = atMs + limits.stale_snapshot_ms;
     },
     came(frame, { atMs, unixMs }) {
-      const eventMs = timeMsOf(frame);
-      const ageMs = eventAge(eventMs, unixMs);
-      if (eventMs === null || ageMs === null) return;
+      const eventMs = timeMsOf(frame, unixMs);
+      if (eventMs === null) return;
       const isSettled = atMs >= settledMs;
       if (isSettled) newestSettledMs = Math.max(eventMs, newestSettledMs);
       ages = {
-        ageMs,
+        ageMs: Math.round(unixMs - eventMs),
         behindMs: isSettled ? Math.round(unixMs - newestSettledMs) : null,
         newestMs: Math.max(eventMs, ages.newestMs ?? -Infinity),
       };

@@ -54,7 +54,7 @@ export function makeStreamVerdict(
 
   function isStale({ ages, messages }: StreamMeasurement, nowMs: number): boolean {
     const { behindMs, newestMs } = ages;
-    // Times that have not advanced for a day are not credible any more.
+    // frames without a credible time do not end it
     if (behindMs === null) return before === "stale" && messages > 0;
     if (leastAge(behindMs, clock(), freshestMs) <= staleMs) return false;
     if (!counterpart) return true;

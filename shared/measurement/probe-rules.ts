@@ -41,6 +41,13 @@ export const probeRules = [
       "Chains with fast blocks are read at different confirmation levels, which are thirteen seconds apart on Solana. Below half a minute no head is stale.",
   },
   {
+    name: "future_time_ms",
+    value: 10_000,
+    unit: "ms",
+    reason:
+      "The clocks of venues differ from ours by a second or two. A time further ahead of us than ten seconds is an error, says nothing, and is not remembered as the newest. No stream stalls so soon, so a smaller error does no harm.",
+  },
+  {
     name: "counterpart_settle_ms",
     value: 3_000,
     unit: "ms",

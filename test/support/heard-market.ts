@@ -1,5 +1,5 @@
 /** A market, its stream, and the REST endpoint that shows it, on the test's own clock: hours pass in no time. */
-import type { NewestThing } from "../../probe/rest/answer-time.js";
+import { compileNewest, type NewestThing } from "../../probe/rest/answer-time.js";
 import { makeCounterpart } from "../../probe/stream/counterpart.js";
 import { makeMeter } from "../../probe/stream/stream-meter.js";
 import { makeFrameTimes } from "../../probe/stream/frame-times.js";
@@ -19,6 +19,8 @@ export interface Market {
   stopsAtMs?: number;
   /** From then on, frames carry the time of the last trade before it. */
   freezesAtMs?: number;
+  /** How much older the times in frames are than the trades. */
+  oldByMs?: number;
   /** How often the stream repeats the last trade. */
   resendsEveryMs?: number;
   /** Whether a frame without a time follows each frame. */
@@ -42,6 +44,8 @@ export interface Market {
     oldestMs?: number;
     /** When REST fails to answer. */
     failsFromMs?: number;
+    /** The first answer after `atMs` multiplies its time, or adds to it. */
+    wrong?: { atMs: number; times?: number; plusMs?: number };
   };
 }
 
@@ -113,13 +117,13 @@ function isWithin(atMs: number, span: Span | undefined): boolean {
 
 /** The frames with their times of arrival; those of a standstill all arrive at its end. */
 function framesOf(market: Market): Map<number, object[]> {
-  const { standstill, hasTrailers } = market;
+  const { standstill, hasTrailers, oldByMs = 0 } = market;
   const arrivals = new Map<number, object[]>();
   for (const { atMs, tradeMs } of sentBy(market)) {
     if (standstill?.reconnects && atMs > standstill.fromMs && atMs <= standstill.toMs + reconnectMs) continue;
     const cameMs = isWithin(atMs, standstill) ? standstill!.toMs : atMs;
     const frames = arrivals.get(cameMs) ?? [];
-    frames.push({ at: epochMs + tradeMs }, ...(hasTrailers ? [{}] : []));
+    frames.push({ at: epochMs + tradeMs - oldByMs }, ...(hasTrailers ? [{}] : []));
     arrivals.set(cameMs, frames);
   }
   return arrivals;
@@ -143,12 +147,17 @@ function requestsOf({ untilMs, rest, standstill }: Market): number[] {
 
 /** The newest trade that REST shows. */
 function shownAt({ trades, rest }: Market, atMs: number): NewestThing | null {
-  const { shows, oldestMs = Infinity } = rest!;
+  const { shows, cadenceMs, oldestMs = Infinity, wrong } = rest!;
   const place = trades.findLastIndex((tradeMs) => tradeMs <= atMs);
   const tradeMs = trades[place];
   if (tradeMs === undefined || atMs - tradeMs > oldestMs) return null;
-  return shows === "id" ? { id: `${place}` } : { atMs: epochMs + tradeMs };
+  if (shows === "id") return { id: `${place}` };
+  const isWrong = wrong && atMs > wrong.atMs && atMs <= wrong.atMs + cadenceMs;
+  const { times = 1, plusMs = 0 } = isWrong ? wrong : {};
+  return newestOf({ at: (epochMs + tradeMs) * times + plusMs }, epochMs + atMs);
 }
+
+const newestOf = compileNewest({ path: "$.at", unit: "ms" });
 
 function upTo(untilMs: number, everyMs: number, fromMs = everyMs): number[] {
   const count = Math.floor((untilMs - fromMs) / everyMs) + 1;

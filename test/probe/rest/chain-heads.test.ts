@@ -85,6 +85,24 @@ void t.test("an invented head makes no other venue stale", (t) => {
   t.end();
 });
 
+void t.test("a node is stale however far it falls behind two others", (t) => {
+  for (const [chain, ms] of [
+    ["ethereum", blockMs],
+    ["solana", 400],
+  ] as const)
+    for (const behind of [1000, 90_000, 108_000, 3_000_000]) {
+      const read = reading(chain);
+      const at = (atS: number) => 20_000_000 + Math.floor((atS * secondMs) / ms);
+      for (let atS = 0; atS < 300; atS += 5) {
+        t.equal(read(atS, at(atS), "first.test"), null);
+        t.equal(read(atS + 1, at(atS + 1) - 2, "second.test"), null);
+        const ageS = read(atS + 2, at(atS + 2) - behind, "behind.test");
+        t.ok(ageS !== null && ageS >= 0.9 * ((behind * ms) / secondMs), `${behind} of ${chain} after ${atS} s: ${ageS} s`);
+      }
+    }
+  t.end();
+});
+
 void t.test("a chain with an unknown block time is not judged", (t) => {
   const read = reading("unheard");
   for (let atS = 0; atS < 600; atS += 5) t.equal(read(atS, 7), null);

@@ -54,8 +54,8 @@ void t.test("the newest item's time or id is read", (t) => {
   t.equal(at("id", null), null);
 
   const list: Newest = { list: "$.all", path: "$.t", unit: "s" };
-  const all = [{ t: "3" }, { t: null }, { t: "9" }, 7, { t: "5" }];
-  t.strictSame(newestOf(list, { all }), { atMs: 9000 }, "in any order");
+  const all = [{ t: "1700000003" }, { t: null }, { t: "1700000009" }, 7, { t: "1700000005" }];
+  t.strictSame(newestOf(list, { all }), { atMs: 1_700_000_009_000 }, "in any order");
   t.equal(newestOf(list, { all: [] }), null, "an empty list has no newest item");
   t.equal(newestOf(list, { all: {} }), null);
   t.end();

@@ -88,6 +88,28 @@ void t.test("a silent stream stays stalled through reconnects, until it delivers
   t.end();
 });
 
+void t.test("one impossible time of a trade makes no later silence a fault", (t) => {
+  // quiet in every second minute, with trades each second in the others
+  const market = { trades: every(1).filter((atMs) => atMs % (2 * minuteMs) < minuteMs), untilMs: 60 * minuteMs };
+  const stream = unmeasuredAfter(30_000);
+  for (const wrong of [{ times: 1000 }, { times: 1.001 }, { plusMs: 3_600_000 }, { plusMs: 15_000 }, { plusMs: 9_000 }])
+    t.strictSame(
+      faultsOf({ ...market, stream, rest: { ...rest, wrong: { atMs: 5 * minuteMs, ...wrong } } }),
+      [],
+      JSON.stringify(wrong),
+    );
+  t.end();
+});
+
+void t.test("data that were old before the probe began are stale", (t) => {
+  const stream = { ...measured, stall: { afterMs: 20_000, distribution } };
+  for (const ageMs of [60 * minuteMs, 30 * 60 * minuteMs, 400 * 24 * 60 * minuteMs]) {
+    const faults = faultsOf({ stream, rest: null, trades: every(1), untilMs: 60 * minuteMs, oldByMs: ageMs });
+    t.ok(faults.length > 350 && faults.every(({ fault }) => fault === "stale"), `${ageMs} ms: ${faults.length} slots`);
+  }
+  t.end();
+});
+
 const recorded = "../shared/recordings/quiet-minutes.json";
 const skip = !existsSync(recorded) && `${recorded} is not there`;
 
