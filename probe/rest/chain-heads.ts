@@ -17,8 +17,8 @@ export interface ChainHeads {
 }
 
 /**
- * Where one provider's word stands against another's, a head that is further away than this belongs to another chain, or
- * is invented: nobody knows which of the two. In time, because chains make from one to two thousand blocks in ten
+ * Where one provider's word stands against another's, a head that is further away than this belongs to another chain,
+ * or is invented: nobody knows which of the two. In time, because chains make from one to two thousand blocks in ten
  * minutes.
  */
 const farthestMs = 24 * 60 * 60_000;

@@ -147,9 +147,17 @@ given as materialized (
     ) as posted_at,
     l."resolvedAt" as resolved_at,
     l.over,
-    -- Venues unlink the components when they resolve a notice, and some vendors name none at all. What it was about
-    -- does not change with that.
-    coalesce(nullif(api.texts(l.subjects), '{}'), b.subjects, '{}') as subjects,
+    -- What a notice was about stays part of it: venues unlink components when they resolve it, one by one or all at
+    -- once, and some vendors name none at all. Bounded, because a feed could name others each time.
+    (
+      coalesce(b.subjects, '{}')
+      || array(
+        select s.name
+        from unnest(api.texts(l.subjects)) with ordinality s (name, place)
+        where s.name <> all (coalesce(b.subjects, '{}'))
+        order by s.place
+      )
+    )[:100] as subjects,
     l.raw,
     b.notice_id,
     b as before,

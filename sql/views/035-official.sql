@@ -136,8 +136,10 @@ select
   n.posted_at,
   n.resolved_at,
   n.over,
-  -- in the future when first seen, or older than any window
+  -- in the future when first seen, older than any window, or over before it began; work may be called off before it
   (
+    n.kind = 'incident' and coalesce(n.resolved_at < n.started_at, false)
+    or
     n.started_at > n.first_seen_at + case n.kind when 'incident' then interval '10 minutes' else interval '400 days' end
     or n.started_at < n.first_seen_at - interval '366 days'
     or coalesce(

@@ -298,7 +298,7 @@ export interface components {
       lastSeenAt: string;
       /** @description Whether the venue removed it: it left the feed although the feed reaches back that far, or before it was over. It is kept here. */
       vanished: boolean;
-      /** @description Whether its times are implausible: in the future, or more than a year before it was first seen. Such a notice is not compared. */
+      /** @description Whether its times are implausible: in the future, more than a year before it was first seen, or over before it began. Such a notice is not compared. */
       timesDoubtful: boolean;
       /** @description Always false: nothing tests that a notice describes the same fault. */
       subjectMatched: boolean;

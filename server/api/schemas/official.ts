@@ -68,7 +68,7 @@ export const officialIncident = named(
       false,
     ),
     timesDoubtful: flag(
-      "Whether its times are implausible: in the future, or more than a year before it was first seen. Such a notice is not compared.",
+      "Whether its times are implausible: in the future, more than a year before it was first seen, or over before it began. Such a notice is not compared.",
       false,
     ),
     subjectMatched,

@@ -143,6 +143,8 @@ void t.test("notices and their changes are stored", async (t) => {
       notice("a clock that is ahead", at(31)),
       notice("of old", at(40 + year - 1)),
       maintenance("next week", at(-10_000)),
+      notice("over at once", at(60), { resolvedAt: at(60), over: true }),
+      notice("called off", at(-100), { kind: "maintenance", postedAt: at(50), resolvedAt: at(45), over: true }),
     ];
     const doubtful = [
       notice("begins tomorrow", at(-1400)),
@@ -152,6 +154,8 @@ void t.test("notices and their changes are stored", async (t) => {
       notice("the first year", new Date("0001-01-01T00:00:00Z")),
       notice("the last year", new Date("9999-12-31T23:59:59Z")),
       maintenance("in ages", at(-600_000)),
+      notice("over before it began", at(60), { resolvedAt: at(61), over: true }),
+      notice("over long before it began", at(60), { postedAt: at(100), resolvedAt: at(1000), over: true }),
     ];
     await readInTurn([40, ...likely, ...doubtful]);
     const rows = await noticesOf(pool, "kraken");
@@ -216,12 +220,22 @@ void t.test("notices and their changes are stored", async (t) => {
   });
 
   await t.test("a notice whose components are unlinked keeps them", async (t) => {
-    const one = notice("a", at(50), { subjects: ["Derivatives API"] });
-    await readInTurn([40, one], [39, { ...one, status: "resolved", over: true, subjects: [] }]);
+    const one = notice("a", at(50), { subjects: ["Derivatives API", "Margin API"] });
+    const resolved = (...subjects: string[]) => ({ ...one, status: "resolved", over: true, subjects });
     const kept = () => pool.query(sql`select status, subjects from official_incident`);
-    t.strictSame(await kept(), [{ status: "resolved", subjects: ["Derivatives API"] }]);
-    await readInTurn([38, { ...one, status: "resolved", over: true, subjects: ["Spot API"] }]);
-    t.strictSame(await kept(), [{ status: "resolved", subjects: ["Spot API"] }], "other components replace them");
+    for (const [left, subjects] of [
+      [[], ["Derivatives API", "Margin API"]],
+      [["Margin API"], ["Derivatives API", "Margin API"]],
+      [["Spot API", "Margin API"], ["Derivatives API", "Margin API", "Spot API"]],
+    ] as const) {
+      await forgetSaid(pool);
+      await readInTurn([40, one], [39, resolved(...left)]);
+      t.strictSame(await kept(), [{ status: "resolved", subjects }], `linked to the end: ${left.join(", ")}`);
+    }
+    for (const minutesAgo of [38, 37])
+      await readInTurn([minutesAgo, resolved(...Array.from({ length: 100 }, (_, n) => `API ${minutesAgo}-${n}`))]);
+    const [row] = await pool.query<{ subjects: string[] }>(sql`select subjects from official_incident`);
+    t.equal(row!.subjects.length, 100, "however many others it names");
   });
 
   await t.test("the time of publication is known only where the previous reading lacked the notice", async (t) => {

@@ -64,8 +64,8 @@ class OfficialIncident(TypedDict):
     """Whether the venue removed it: it left the feed although the feed reaches back that far, or before it was
     over. It is kept here."""
     timesDoubtful: bool
-    """Whether its times are implausible: in the future, or more than a year before it was first seen. Such a
-    notice is not compared."""
+    """Whether its times are implausible: in the future, more than a year before it was first seen, or over
+    before it began. Such a notice is not compared."""
     subjectMatched: bool
     """Always false: nothing tests that a notice describes the same fault."""
     aheadUncorrelated: Union[int, None]
