@@ -36,9 +36,13 @@ export const maxBodyBytes = 1024 * 1024;
 
 const decompressors: Record<string, (body: InputType, options: ZlibOptions) => Buffer> = {
   gzip: gunzipSync,
+  // an alias (RFC 9110, 8.4.1.3)
+  "x-gzip": gunzipSync,
   deflate: inflateSync,
   br: brotliDecompressSync,
 };
+
+const utf8 = new TextDecoder();
 
 const bad = { good: false, head: null, newest: null, dataMs: null } as const;
 
@@ -144,7 +148,8 @@ export function compileMatch(match: Match): FrameCheck {
 /** Undefined if the body cannot be decompressed, or exceeds its limit then: every unreadable body is the same fault. */
 function decodedText(body: Buffer, contentEncoding: string | string[] | undefined): string | undefined {
   try {
-    return decoded(body, contentEncoding).toString("utf8");
+    // without a byte order mark
+    return utf8.decode(decoded(body, contentEncoding));
   } catch {
     return undefined;
   }

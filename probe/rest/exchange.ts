@@ -1,4 +1,5 @@
 import { Client, type Dispatcher } from "undici";
+import { maxInterim, readHeadsLeniently } from "./answer-heads.js";
 import { makeBody, type AnswerBody } from "./body.js";
 import { openConnection, type Connection, type ConnectionOptions } from "./connection.js";
 import { abortListenersOf } from "../schedule/abort-listeners.js";
@@ -55,9 +56,6 @@ const idleMs = 20_000;
  */
 const wireShare = 2;
 
-/** More interim answers (such as 103) before the final one count as a flood. */
-const maxInterim = 8;
-
 /** @param onAnswered called when something sent at `sentMs` was answered, or a connection was established */
 export function makeLane(
   origin: string,
@@ -67,6 +65,8 @@ export function makeLane(
   let connection: Connection | null = null;
   let opened = false;
   let onWire: ((socketBytes: number) => void) | null = null;
+  let onFirstByte: (() => void) | null = null;
+  let expectHead: (() => void) | null = null;
 
   const client = new Client(origin, {
     connect({ hostname, protocol, port }, callback) {
@@ -87,6 +87,8 @@ export function makeLane(
         socket.off("error", onError);
         // Undici limits only bodies and headers: a reason phrase or a chunk extension may be endless.
         socket.on("readable", () => onWire?.(socket.bytesRead));
+        expectHead = readHeadsLeniently(socket, () => onFirstByte?.());
+        expectHead();
         callback(null, socket);
       });
     },
@@ -108,9 +110,12 @@ export function makeLane(
           if (socketBytes - beforeBytes > maxWireBytes) tooMuch();
         };
       };
-      const hooks = { watchWire, onAnswered };
+      const watchFirstByte = (came: () => void) => (onFirstByte = came);
+      expectHead?.();
+      const hooks = { watchWire, watchFirstByte, onAnswered };
       const exchange = await run(client, request, limits, signal, hooks);
       onWire = null;
+      onFirstByte = null;
       if (opened) exchange.connection = connection;
       exchange.roundTripMs = (connection?.connectUs ?? 0) / 1000;
       return exchange;
@@ -125,6 +130,7 @@ export function makeLane(
 
 interface Hooks {
   watchWire: (tooMuch: () => void) => void;
+  watchFirstByte: (came: () => void) => void;
   onAnswered: (sentMs: number) => void;
 }
 
@@ -133,7 +139,7 @@ function run(
   request: RestRequest,
   { timeoutMs, maxBodyBytes }: ExchangeLimits,
   signal: AbortSignal,
-  { watchWire, onAnswered }: Hooks,
+  { watchWire, watchFirstByte, onAnswered }: Hooks,
 ): Promise<RestExchange> {
   const exchange: RestExchange = {
     startMs: performance.now(),
@@ -157,6 +163,7 @@ function run(
     const stops = abortListenersOf(signal);
     stops.add(onDeadline);
     watchWire(onOversize);
+    watchFirstByte(onFirstByte);
 
     function settle() {
       settled = true;
@@ -172,6 +179,12 @@ function run(
       settle();
     }
 
+    function onFirstByte() {
+      if (exchange.firstByteMs !== null) return;
+      exchange.firstByteMs = performance.now();
+      if (exchange.sentMs !== null) onAnswered(exchange.sentMs);
+    }
+
     function onDeadline() {
       fail({ kind: "deadline" });
     }
@@ -184,11 +197,6 @@ function run(
     client.dispatch(request, {
       onRequestStart() {
         exchange.sentMs = performance.now();
-      },
-      onResponseStarted() {
-        if (exchange.firstByteMs !== null) return;
-        exchange.firstByteMs = performance.now();
-        if (exchange.sentMs !== null) onAnswered(exchange.sentMs);
       },
       onResponseStart(_controller, status, headers) {
         if (status < 200) {
