@@ -125,29 +125,36 @@ begin
 end;
 $$;
 
--- The state of each venue by its components. Components without evidence are not counted. REST and streams (including
--- the socket) are judged separately: a client of one gets nothing from the other.
-create function engine.venue_verdicts()
+-- The state of each venue by its known components. They must be at least half of those that have not ended: after a
+-- gap, a single one would speak for ten. REST and streams (including the socket) are judged separately: a client of one
+-- gets nothing from the other.
+create function engine.venue_verdicts(at timestamptz)
 returns table (venue_id smallint, state state)
 language sql stable
 as $$
+  with kinds as (
+    select
+      v.venue_id,
+      count(c.component_id) as components,
+      count(*) filter (where s.state <> 'unknown') as known,
+      count(*) filter (where s.state = 'outage') as outage,
+      count(*) filter (where engine.is_bad(s.state)) as bad
+    from venue v
+    left join component c on c.venue_id = v.venue_id and c.published and (c.ends_at <= at) is not true
+    left join component_state s using (component_id)
+    where v.published
+    group by v.venue_id, c.kind
+  )
   select
-    v.venue_id,
+    k.venue_id,
     case
-      when count(*) filter (where s.state <> 'unknown') = 0 then 'unknown'
-      when count(*) filter (where s.state = 'outage' and c.kind = 'rest') * 2
-        >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'rest'), 0)
-        or count(*) filter (where s.state = 'outage' and c.kind = 'ws') * 2
-          >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'ws'), 0)
-      then 'outage'
-      when count(*) filter (where engine.is_bad(s.state)) > 0 then 'degraded'
+      when sum(k.known) = 0 or sum(k.known) * 2 < sum(k.components) then 'unknown'
+      when bool_or(k.known > 0 and k.known * 2 >= k.components and k.outage * 2 >= k.known) then 'outage'
+      when sum(k.bad) > 0 then 'degraded'
       else 'operational'
     end::state
-  from venue v
-  left join component c on c.venue_id = v.venue_id and c.published
-  left join component_state s using (component_id)
-  where v.published
-  group by v.venue_id
+  from kinds k
+  group by k.venue_id
 $$;
 
 create function engine.keep_venue_states(at timestamptz) returns void
@@ -156,7 +163,7 @@ as $$
 begin
   insert into venue_state as kept (venue_id, state, since)
   select v.venue_id, v.state, at
-  from engine.venue_verdicts() v
+  from engine.venue_verdicts(at) v
   on conflict (venue_id) do update set state = excluded.state, since = excluded.since
   where kept.state <> excluded.state;
 end;

@@ -1,5 +1,5 @@
--- The state of everything for Prometheus, in its text format, version 0.0.4: the instant of the answer, and five
--- families with every published component in each. One row {generated_at, body}.
+-- The state of everything for Prometheus, in its text format, version 0.0.4: the instant of the answer, that of
+-- the newest decision, and five families with every published component in each. One row {generated_at, body}.
 with component as materialized (
   select
     c.component_id,
@@ -123,5 +123,13 @@ select
       '# TYPE svc_generated_at_seconds gauge\n'
       'svc_generated_at_seconds %s\n',
     trim_scale(extract(epoch from k.generated_at))
-  ) || (select string_agg(w.text, '' order by w.place) from written w) as body
+  ) || case
+    when k.ticked_at is null then ''
+    else format(
+      E'# HELP svc_decided_at_seconds The newest instant that the engine has decided, in seconds since 1970.\n'
+        '# TYPE svc_decided_at_seconds gauge\n'
+        'svc_decided_at_seconds %s\n',
+      trim_scale(extract(epoch from k.ticked_at))
+    )
+  end || (select string_agg(w.text, '' order by w.place) from written w) as body
 from api.clock k

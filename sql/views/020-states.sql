@@ -78,11 +78,12 @@ cross join api.clock k
 left join venue_state s using (venue_id)
 where v.published;
 
--- The worst confirmed state of a set of venues, by the same rule as a venue's state from its components.
+-- The worst confirmed state of a set of venues, by the same rule as a venue's state from its components: unknown while
+-- fewer than half of them are known.
 create function api.worst(venues bigint, known bigint, outage bigint, bad bigint) returns state
 language sql immutable parallel safe
 return case
-  when known = 0 then 'unknown'
+  when known = 0 or known * 2 < venues then 'unknown'
   when outage * 2 >= known then 'outage'
   when bad > 0 then 'degraded'
   else 'operational'

@@ -62,16 +62,15 @@ export function stateOfVenue(components: { component: string; state: State }[]):
     components.filter(({ component }) => component.startsWith(`${kind}:`)).map(({ state }) => state);
   const all = stateOfAll(components.map(({ state }) => state));
   if (all === "unknown") return all;
-  const parts = [stateOfAll(of("rest")), stateOfAll(of("ws"))];
-  if (parts.includes("outage")) return "outage";
-  return parts.includes("degraded") ? "degraded" : "operational";
+  if ([stateOfAll(of("rest")), stateOfAll(of("ws"))].includes("outage")) return "outage";
+  return components.some(({ state }) => isBad(state)) ? "degraded" : "operational";
 }
 
-/** The fleet's state, from the states of its venues. */
+/** The fleet's state, from the states of its venues, of which at least half must be known. */
 export function stateOfAll(states: State[]): State {
   const known = states.filter((state) => state !== "unknown");
   const inOutage = known.filter((state) => state === "outage");
-  if (known.length === 0) return "unknown";
+  if (known.length === 0 || known.length < states.length / 2) return "unknown";
   if (inOutage.length >= known.length / 2) return "outage";
   if (known.some(isBad)) return "degraded";
   return "operational";

@@ -200,7 +200,7 @@ function hasGood({ samples, failed }: DatedView): boolean {
 
 function venuesNow(world: World, components: ComponentNow[], before: Moment | undefined, at: number): VenueState[] {
   return world.venues.map(({ id }) => {
-    const state = stateOfVenue(components.filter(({ venue }) => venue === id));
+    const state = stateOfVenue(components.filter(({ venue, unjudged }) => venue === id && unjudged !== "ended"));
     const past = before?.venues.find(({ venue }) => venue === id);
     return { venue: id, state, since: past?.state === state ? past.since : at };
   });

@@ -10,8 +10,7 @@ export const venueWords = {
     `${others === 0 ? "" : ` ${others} more ${others === 1 ? "region does" : "regions do"} not count.`}`,
   healthyAgain: (name: string, label: string) =>
     `${name} is healthy again. The incident of ${label} closes once this has lasted.`,
-  unknown: (name: string) =>
-    `We do not know whether ${name} works: too few regions have measured it in the last minute.`,
+  unknown: (name: string) => `We do not know whether ${name} works: fewer than half of its components are known.`,
   unknownBecause: {
     never: (name: string) => `We do not know whether ${name} works: we have never seen it good from here.`,
     ended: (name: string, detail: string) => `We do not know whether ${name} works. Its service ${detail}.`,

@@ -64,13 +64,20 @@ void t.test("/metrics", async (t) => {
     t.strictSame(distinct(seen, "latency_seconds", "latency_samples"), [[], [0]], "no latency yet");
   });
 
-  await t.test("spec: 4 families of gauges, and 2 that say what they are of, in format 0.0.4", async (t) => {
+  await t.test("spec: 4 families of gauges, and 3 that say what they are of, in format 0.0.4", async (t) => {
     await measured(pool, { from: ago(200), to: ago(0) });
     await decide(pool);
     const seen = await scrape(api);
     isWhole(t, seen, registry);
     const states = ["component_state", "component_state_region"];
-    const names = ["generated_at_seconds", ...states, "latency_seconds", "latency_samples", "incident_open"];
+    const names = [
+      "generated_at_seconds",
+      "decided_at_seconds",
+      ...states,
+      "latency_seconds",
+      "latency_samples",
+      "incident_open",
+    ];
     const families = Object.values(seen).map(({ name, type }) => `${type} ${name}`);
     const gauges = names.map((name) => `gauge svc_${name}`);
     t.strictSame(families, gauges, "gauges have no _sum and no _count");
@@ -212,6 +219,20 @@ void t.test("/metrics", async (t) => {
     t.equal((await later.ask("/metrics")).text, first.text);
     const seen = await scrape(later);
     t.strictSame(distinct(seen, "latency_seconds", "generated_at_seconds"), [[0.08], [+tickedAt / 1000]]);
+  });
+
+  await t.test("while the engine is silent, the instant of its decisions stays behind", async (t) => {
+    await forget(pool);
+    const tickedAt = ago(400);
+    await measured(pool, { from: ago(500), to: tickedAt });
+    await decide(pool, tickedAt);
+    const seen = await scrape(await serve(t, { pool, registry }));
+    const [[decidedS], [generatedS]] = distinct(seen, "decided_at_seconds", "generated_at_seconds") as [
+      [number],
+      [number],
+    ];
+    t.equal(decidedS, +tickedAt / 1000);
+    t.ok(generatedS > decidedS + 300, `${generatedS - decidedS} s`);
   });
 
   await t.test("unknown parameters change nothing, and HEAD has the same headers", async (t) => {

@@ -24,7 +24,7 @@ void t.test("a venue that nobody has measured", async (t) => {
 
   await decide(pool);
   const decided = await getPage(port, "/venues/okx");
-  t.match(decided.text, /^We do not know whether OKX works: too few regions have measured it/);
+  t.match(decided.text, /^We do not know whether OKX works: fewer than half of its components are known/);
   t.match(decided.text, /Unknown not counted: it sends nothing/);
 });
 
@@ -62,7 +62,7 @@ void t.test("a venue in trouble", async (t) => {
     const { text, icon } = await getPage(port, "/venues/binance");
     t.match(text, /^Binance is healthy, as 3 of 3 regions see it\./);
     t.equal(icon, "operational");
-    t.match((await getPage(port, "/venues/gemini")).text, /^We do not know whether Gemini works: too few regions/);
+    t.match((await getPage(port, "/venues/gemini")).text, /^We do not know whether Gemini works: fewer than half of its components/);
   });
 });
 

@@ -68,20 +68,41 @@ export const ofQuorum: Record<string, Mutant> = {
     noticedBy: ["6-relapse-within-the-hold"],
   },
   "a venue with half of its components in outage is not in outage": {
-    clause: "        >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'rest'), 0)",
-    becomes: "        > nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'rest'), 0)",
+    clause: "k.outage * 2 >= k.known",
+    becomes: "k.outage * 2 > k.known",
     noticedBy: ["5-state-of-a-venue"],
   },
   "unknown components make a venue's outage harder": {
-    clause: "        >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'rest'), 0)",
-    becomes: "        >= nullif(count(*) filter (where c.kind = 'rest'), 0)",
+    clause: "k.outage * 2 >= k.known",
+    becomes: "k.outage * 2 >= k.components",
     noticedBy: ["5-state-of-a-venue"],
   },
   "one component in outage puts its venue in outage": {
-    clause: `count(*) filter (where s.state = 'outage' and c.kind = 'rest') * 2
-        >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'rest'), 0)`,
-    becomes: "count(*) filter (where s.state = 'outage') > 0",
+    clause: "k.outage * 2 >= k.known",
+    becomes: "k.outage > 0",
     noticedBy: ["5-state-of-a-venue"],
+  },
+  "a single known component speaks for its venue": {
+    clause: " or sum(k.known) * 2 < sum(k.components)",
+    noticedBy: ["5-few-known-components"],
+  },
+  "a venue of which half is known is unknown": {
+    clause: "sum(k.known) * 2 < sum(k.components)",
+    becomes: "sum(k.known) * 2 <= sum(k.components)",
+    noticedBy: ["5-few-known-components"],
+  },
+  "a single known endpoint speaks for all of REST": {
+    clause: "k.known * 2 >= k.components and ",
+    noticedBy: ["5-few-known-components"],
+  },
+  "what has ended is missing from its venue": {
+    clause: " and (c.ends_at <= at) is not true",
+    noticedBy: ["5-few-known-components"],
+  },
+  "a minority of the venues speaks for the fleet": {
+    clause: "when known = 0 or known * 2 < venues then 'unknown'",
+    becomes: "when known = 0 then 'unknown'",
+    noticedBy: ["5-few-known-components"],
   },
   "half of the venues in outage are not an outage": {
     clause: "when outage * 2 >= known then 'outage'",
@@ -89,8 +110,8 @@ export const ofQuorum: Record<string, Mutant> = {
     noticedBy: ["5-state-of-a-venue"],
   },
   "a venue's dead streams are diluted by its REST": {
-    clause: `or count(*) filter (where s.state = 'outage' and c.kind = 'ws') * 2
-          >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'ws'), 0)`,
+    clause: "group by v.venue_id, c.kind\n  )",
+    becomes: "group by v.venue_id\n  )",
     noticedBy: ["5-venue-whose-socket-is-dead"],
   },
 };

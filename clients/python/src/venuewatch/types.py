@@ -1266,7 +1266,7 @@ class StatusResponseSummary(TypedDict):
     """Default cadence in each region."""
     state: State
     """outage if at least half of the known venues are in outage, degraded if any is degraded or in outage,
-    unknown if none has evidence."""
+    unknown while fewer than half of the venues are known."""
     uptimePct90d: Union[float, None]
     """Over all measured minutes of all rows; null if less than half of the scheduled ones were measured."""
     measuredMinutes: int
