@@ -13,7 +13,9 @@ import {
 
 const { stale, ageSeconds } = freshness;
 
-const asOf = instant("The instant that this answer shows, in UTC. Nothing in it is newer. Pass it on to the user.");
+const asOf = instant(
+  "The instant that this answer shows, in UTC. Nothing in it is newer; states are older by `ageSeconds`, if that is given. Pass it on to the user.",
+);
 
 const evidence = object("Where a person or a program can check this answer.", {
   page: text("A page for people.", "https://status.example.org/venues/kraken"),
@@ -48,10 +50,10 @@ export function headOf({ generatedAt, stale, ageSeconds }: Dated, answer: string
 }
 
 /** A sentence to begin with, where the data may no longer be true. */
-export function staleSentence({ stale, ageSeconds, generatedAt }: Dated): string {
+export function staleSentence({ stale, ageSeconds }: Dated): string {
   if (!stale) return "";
-  const age = ageSeconds === null ? "nothing yet" : `nothing for the last ${ageSeconds} seconds`;
-  return `Out of date: venuewatch has decided ${age}. What follows is as of ${generatedAt} and says nothing about the time since then. `;
+  if (ageSeconds === null) return "Out of date: venuewatch has decided nothing yet. ";
+  return `Out of date: venuewatch has decided nothing for the last ${ageSeconds} seconds. What follows is what it knew then, and says nothing about the time since. `;
 }
 
 /** A state that is out of date is not known: it is the last known one. */

@@ -56,9 +56,9 @@ const row = object("How reliable one venue was.", {
   longestIncidentSeconds: orNull(integer("The longest, so far if it is open; null if there is none.", 1_134)),
   typicalP50Ms: orNull(integer("Median REST latency of a usual hour; null if not measured.", 84)),
   typicalP95Ms: orNull(integer("95th percentile of a usual hour; null if not measured.", 210)),
-  certainlyMoreAvailableThan: shownAs(
+  veryLikelyMoreAvailableThan: shownAs(
     list(
-      "Those of the compared venues whose uptime was lower, whatever happened in the unmeasured time. All other differences of uptime may be due to what was not measured.",
+      "Those of the compared venues whose upper bound is below the lower bound of this one. Each bound is right about 95 times in a hundred. All other differences of uptime may be due to what was not measured.",
       venueId,
     ),
     ["okx"],
@@ -136,7 +136,7 @@ function rowOf(one: ReliabilityFigures, rows: readonly ReliabilityFigures[]): Ro
     ...{ uptimePct, measuredMinutes, scheduledMinutes, coveragePct, uptimePctLow, uptimePctHigh },
     ...{ measuredDays, downMinutes, degradedMinutes, incidents, outages, openIncidents, longestIncidentSeconds },
     ...{ typicalP50Ms, typicalP95Ms },
-    certainlyMoreAvailableThan: rows
+    veryLikelyMoreAvailableThan: rows
       .filter(({ uptimePctHigh: high }) => uptimePctLow !== null && high !== null && uptimePctLow > high)
       .map(({ id }) => id),
   };
@@ -147,7 +147,7 @@ function sentencesOf(body: ReliabilityBody, rows: readonly Row[]): string {
   return [
     `${staleSentence(body)}From ${from} to ${to} (${countedWords(days, "UTC day")}), the most available first:`,
     ...rows.map(lineOf),
-    certaintyOf(rows),
+    differencesOf(rows),
   ].join("\n");
 }
 
@@ -157,9 +157,10 @@ function lineOf(row: Row): string {
   return `- ${namedVenue(row)}: ${uptimeWords(row)}; ${down}; ${countedWords(row.incidents, "incident")}; ${latency}`;
 }
 
-function certaintyOf(rows: readonly Row[]): string {
-  const certain = rows.filter(({ certainlyMoreAvailableThan: others }) => others.length > 0);
-  if (certain.length === 0) return "No difference of uptime is certain: what was not measured could reverse each.";
-  const each = certain.map(({ id, certainlyMoreAvailableThan: others }) => `${id} than ${listWords(others)}`);
-  return `Certainly more available, whatever happened in the unmeasured time: ${each.join("; ")}. Other differences are not certain.`;
+function differencesOf(rows: readonly Row[]): string {
+  const likely = rows.filter(({ veryLikelyMoreAvailableThan: others }) => others.length > 0);
+  if (likely.length === 0)
+    return "No difference of uptime can be told: the bounds, at 95 %, overlap, and what was not measured may reverse each.";
+  const each = likely.map(({ id, veryLikelyMoreAvailableThan: others }) => `${id} than ${listWords(others)}`);
+  return `Very likely more available, as the bounds at 95 % do not overlap: ${each.join("; ")}. Other differences cannot be told.`;
 }

@@ -9,7 +9,7 @@ interface Uptime {
 
 export function uptimeWords({ uptimePct, uptimePctLow, uptimePctHigh, coveragePct }: Uptime): string {
   if (uptimePctLow === null) return "uptime unknown, because nothing was measured";
-  const range = `between ${uptimePctLow} % and ${uptimePctHigh} % whatever happened in the unmeasured time`;
+  const range = `at 95 %, between ${uptimePctLow} % and ${uptimePctHigh} % of all time`;
   const measured = `${coveragePct} % of the time was measured`;
   return uptimePct === null
     ? `uptime unknown, because too little was measured (${range}; ${measured})`

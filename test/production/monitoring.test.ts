@@ -133,10 +133,15 @@ function rulesIn(path: string): Rule[] {
   });
 }
 
-/** Returns the recorded metrics with the labels by which they are grouped or matched. */
+/** Returns the recorded metrics with the labels by which they are grouped or matched, or that their rule makes. */
 function recordedBy(rules: Rule[]): Exported {
   const recording = rules.filter(({ records }) => records);
-  return new Map(recording.map(({ name, expr }) => [name, new Set(namesIn(expr).grouping)]));
+  return new Map(
+    recording.map(({ name, expr }) => {
+      const { grouping, made } = namesIn(expr);
+      return [name, new Set([...grouping, ...made])];
+    }),
+  );
 }
 
 function metricsIn(expr: string): string[] {

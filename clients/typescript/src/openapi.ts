@@ -963,7 +963,7 @@ export interface components {
       };
       /** @description The most available first; those without an uptime last. */
       venues: components["schemas"]["ReliabilityVenue"][];
-      /** @description The rows by rank, first rank first; unmeasured rows have none. A row's rank is one more than the number of rows that were certainly more available: those whose uptimePctLow is above its uptimePctHigh. Rows that cannot be distinguished this way share a rank. */
+      /** @description The rows by rank, first rank first; unmeasured rows have none. A row's rank is one more than the number of rows that were more available beyond the bounds: those whose uptimePctLow is above its uptimePctHigh. Rows that cannot be distinguished this way share a rank. */
       ranks: {
         /** @description The rank. */
         rank: number;

@@ -168,7 +168,7 @@ export const dayWords = {
 export const uptimeWords = {
   heading: "Uptime over ninety days",
   explained:
-    "Uptime is the share of measured minutes without an outage. The bounds say what it can be, given the minutes that we did not.",
+    "Uptime is the share of measured minutes without an outage. The bounds say, at 95 %, what it can be with the minutes that we did not measure.",
   method: "How it is computed",
   caption: "Uptime of the venue and its parts",
   what: "What",

@@ -226,7 +226,10 @@ void t.test("notices and their changes are stored", async (t) => {
     for (const [left, subjects] of [
       [[], ["Derivatives API", "Margin API"]],
       [["Margin API"], ["Derivatives API", "Margin API"]],
-      [["Spot API", "Margin API"], ["Derivatives API", "Margin API", "Spot API"]],
+      [
+        ["Spot API", "Margin API"],
+        ["Derivatives API", "Margin API", "Spot API"],
+      ],
     ] as const) {
       await forgetSaid(pool);
       await readInTurn([40, one], [39, resolved(...left)]);

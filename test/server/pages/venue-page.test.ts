@@ -62,7 +62,10 @@ void t.test("a venue in trouble", async (t) => {
     const { text, icon } = await getPage(port, "/venues/binance");
     t.match(text, /^Binance is healthy, as 3 of 3 regions see it\./);
     t.equal(icon, "operational");
-    t.match((await getPage(port, "/venues/gemini")).text, /^We do not know whether Gemini works: fewer than half of its components/);
+    t.match(
+      (await getPage(port, "/venues/gemini")).text,
+      /^We do not know whether Gemini works: fewer than half of its components/,
+    );
   });
 });
 

@@ -854,8 +854,8 @@ class ReliabilityResponse(TypedDict):
     """The most available first; those without an uptime last."""
     ranks: list[ReliabilityResponseRanksItem]
     """The rows by rank, first rank first; unmeasured rows have none. A row's rank is one more than the number
-    of rows that were certainly more available: those whose uptimePctLow is above its uptimePctHigh. Rows that
-    cannot be distinguished this way share a rank."""
+    of rows that were more available beyond the bounds: those whose uptimePctLow is above its uptimePctHigh.
+    Rows that cannot be distinguished this way share a rank."""
     excluded: list[ReliabilityResponseExcludedItem]
     """What was excluded from the window: whole minutes in which a region was impaired and no other region saw
     the same (until `generatedAt` for an impairment in progress), so that its own trouble counts against no
