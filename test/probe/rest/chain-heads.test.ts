@@ -97,7 +97,10 @@ void t.test("a node is stale however far it falls behind two others", (t) => {
         t.equal(read(atS, at(atS), "first.test"), null);
         t.equal(read(atS + 1, at(atS + 1) - 2, "second.test"), null);
         const ageS = read(atS + 2, at(atS + 2) - behind, "behind.test");
-        t.ok(ageS !== null && ageS >= 0.9 * ((behind * ms) / secondMs), `${behind} of ${chain} after ${atS} s: ${ageS} s`);
+        t.ok(
+          ageS !== null && ageS >= 0.9 * ((behind * ms) / secondMs),
+          `${behind} of ${chain} after ${atS} s: ${ageS} s`,
+        );
       }
     }
   t.end();
