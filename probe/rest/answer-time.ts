@@ -5,8 +5,8 @@ import { milliseconds, type Newest, type TimeUnit } from "../../shared/registry/
 /** The newest entry of an answer: its time in milliseconds since 1970, or an id that differs for each entry. */
 export type NewestThing = { atMs: number } | { id: string };
 
-/** When Bitcoin's first block was made: no venue is older. Earlier times are zero, or in another unit. */
-const earliestMs = Date.UTC(2009, 0, 3);
+/** When Bitcoin's first block was made: no trade is older. Earlier times are zero, or in another unit. */
+const earliestTradeMs = Date.UTC(2009, 0, 3);
 
 /**
  * Reads a time from a parsed answer or frame; null if it has none that can be true.
@@ -18,11 +18,19 @@ export type TimeOf = (answer: unknown, nowMs?: number) => number | null;
 /**
  * Reads a time from a parsed answer or frame, in milliseconds since 1970. A time that cannot be true says nothing; an
  * old one can.
+ *
+ * @param earliestMs earlier times say nothing. Of data it is 0: an oracle that was never updated says 0.
  */
-export function compileTime({ path, word, unit }: { path: string; word?: number; unit: TimeUnit }): TimeOf {
+export function compileTime(
+  { path, word, unit }: { path: string; word?: number; unit: TimeUnit },
+  earliestMs = earliestTradeMs,
+): TimeOf {
   const valueOf = parsePath(path);
-  if (word === undefined) return (answer, nowMs) => timeMs(valueOf(answer), unit, nowMs);
-  return (answer, nowMs) => timeMs(wordOf(valueOf(answer), word), unit, nowMs);
+  const wordIn = word === undefined ? valueOf : (answer: unknown) => wordOf(valueOf(answer), word);
+  return (answer, nowMs = Date.now()) => {
+    const ms = timeMs(wordIn(answer), unit);
+    return ms >= earliestMs && ms <= nowMs + limits.future_time_ms ? ms : null;
+  };
 }
 
 /** Finds the newest entry in a parsed answer; null if it has none, such as a list of trades in a quiet minute. */
@@ -51,9 +59,8 @@ function markOf(id: unknown): NewestThing | null {
   return typeof id === "string" || typeof id === "number" ? { id: String(id) } : null;
 }
 
-function timeMs(value: unknown, unit: TimeUnit, nowMs = Date.now()): number | null {
-  const ms = unit === "iso" ? isoMs(value) : numberIn(value) * milliseconds[unit];
-  return ms >= earliestMs && ms <= nowMs + limits.future_time_ms ? ms : null;
+function timeMs(value: unknown, unit: TimeUnit): number {
+  return unit === "iso" ? isoMs(value) : numberIn(value) * milliseconds[unit];
 }
 
 function isoMs(value: unknown): number {

@@ -18,10 +18,11 @@ export interface ChainHeads {
 
 /**
  * Where one provider's word stands against another's, a head that is further away than this belongs to another chain,
- * or is invented: nobody knows which of the two. In time, because chains make from one to two thousand blocks in ten
- * minutes.
+ * or is invented: nobody knows which of the two. The longer of the two applies: chains make from one to two thousand
+ * blocks in ten minutes.
  */
 const farthestMs = 24 * 60 * 60_000;
+const farthestBlocks = 100_000;
 
 /** How long an answer is remembered at least. */
 const rememberedMs = 3 * 60_000;
@@ -58,26 +59,30 @@ function makeChain(blockMs: number): ChainHeads {
    * reports heads which do not exist yet makes no other stale. If there is only one other provider, it is the second
    * greatest age by its confirmed answers.
    *
-   * Only a head far above may be invented: one that is far below what two others report is stale at any distance.
+   * Only a head far above may be invented: one that is far below what two others agree on is stale at any distance.
    */
   function ageMs({ provider, head, askedMs }: NamedHead): number {
-    const before = remembered.filter((had) => had.endedMs <= askedMs);
-    const isComparable = (had: NamedHead) => isNear(had.head, head);
+    const earlier = remembered.filter((had) => had.endedMs <= askedMs);
+    const before = earlier.filter((had) => isNear(had.head, head));
+    const newest = new Map(earlier.filter((had) => had.provider !== provider).map((had) => [had.provider, had]));
+    const farAbove = [...newest.values()].filter((had) => had.head > head && !isNear(had.head, head));
+    const agreed = farAbove.filter((one) => farAbove.some((two) => two !== one && isNear(one.head, two.head)));
     const ageBy = (had: NamedHead) => (had.head < head ? 0 : askedMs - had.endedMs + (had.head - head) * blockMs);
     const of = (one: string) => before.filter((had) => had.provider === one);
     const others = new Set(before.map((had) => had.provider));
     others.delete(provider);
     const [other] = others;
     return Math.max(
-      second(of(provider).filter(isComparable).map(ageBy)),
+      second(of(provider).map(ageBy)),
+      second(agreed.map(ageBy)),
       other !== undefined && others.size === 1
-        ? second(borneOut(of(other).filter(isComparable)).map(ageBy))
+        ? second(borneOut(of(other)).map(ageBy))
         : second([...others].map((one) => Math.max(...of(one).map(ageBy)))),
     );
   }
 
   function isNear(one: number, other: number): boolean {
-    return Math.abs(one - other) * blockMs <= farthestMs;
+    return Math.abs(one - other) * blockMs <= Math.max(farthestMs, farthestBlocks * blockMs);
   }
 
   /**

@@ -23,8 +23,7 @@ export interface Verdict {
   dataMs: number | null;
 }
 
-/** @param nowMs by which impossible times are told from others, milliseconds since 1970; default: now */
-export type AnswerCheck = (body: Buffer, contentEncoding: string | string[] | undefined, nowMs?: number) => Verdict;
+export type AnswerCheck = (body: Buffer, contentEncoding: string | string[] | undefined) => Verdict;
 
 /** Channel names and their numbers, which Bitfinex assigns for each connection. */
 export type ChannelNumbers = ReadonlyMap<string, unknown>;
@@ -63,9 +62,9 @@ export function compileAnswerCheck({
   const isHalted = compileAnyOf(halted);
   const headOf = head && parsePath(head.path);
   const newestOf = newest && compileNewest(newest);
-  const dataMsOf = dataTime && compileTime(dataTime);
+  const dataMsOf = dataTime && compileTime(dataTime, 0);
 
-  return function checkAnswer(body, contentEncoding, nowMs = Date.now()) {
+  return function checkAnswer(body, contentEncoding) {
     const text = decodedText(body, contentEncoding);
     if (text === undefined) return { ...bad, said: null };
     const answer = parsedAnswer(text);
@@ -79,8 +78,8 @@ export function compileAnswerCheck({
       good: true,
       said: null,
       head: head && headOf ? height(headOf(answer), head.encoding) : null,
-      newest: newestOf?.(answer, nowMs) ?? null,
-      dataMs: dataMsOf?.(answer, nowMs) ?? null,
+      newest: newestOf?.(answer) ?? null,
+      dataMs: dataMsOf?.(answer) ?? null,
     };
   };
 }

@@ -88,7 +88,6 @@ export function makeLane(
         // Undici limits only bodies and headers: a reason phrase or a chunk extension may be endless.
         socket.on("readable", () => onWire?.(socket.bytesRead));
         expectHead = readHeadsLeniently(socket, () => onFirstByte?.());
-        expectHead();
         callback(null, socket);
       });
     },
@@ -111,8 +110,7 @@ export function makeLane(
         };
       };
       const watchFirstByte = (came: () => void) => (onFirstByte = came);
-      expectHead?.();
-      const hooks = { watchWire, watchFirstByte, onAnswered };
+      const hooks = { watchWire, watchFirstByte, onSent: () => expectHead?.(), onAnswered };
       const exchange = await run(client, request, limits, signal, hooks);
       onWire = null;
       onFirstByte = null;
@@ -131,6 +129,7 @@ export function makeLane(
 interface Hooks {
   watchWire: (tooMuch: () => void) => void;
   watchFirstByte: (came: () => void) => void;
+  onSent: () => void;
   onAnswered: (sentMs: number) => void;
 }
 
@@ -139,7 +138,7 @@ function run(
   request: RestRequest,
   { timeoutMs, maxBodyBytes }: ExchangeLimits,
   signal: AbortSignal,
-  { watchWire, watchFirstByte, onAnswered }: Hooks,
+  { watchWire, watchFirstByte, onSent, onAnswered }: Hooks,
 ): Promise<RestExchange> {
   const exchange: RestExchange = {
     startMs: performance.now(),
@@ -180,9 +179,9 @@ function run(
     }
 
     function onFirstByte() {
-      if (exchange.firstByteMs !== null) return;
+      if (exchange.firstByteMs !== null || exchange.sentMs === null) return;
       exchange.firstByteMs = performance.now();
-      if (exchange.sentMs !== null) onAnswered(exchange.sentMs);
+      onAnswered(exchange.sentMs);
     }
 
     function onDeadline() {
@@ -197,6 +196,8 @@ function run(
     client.dispatch(request, {
       onRequestStart() {
         exchange.sentMs = performance.now();
+        // Not before: what came earlier was not asked for, and undici ends the connection at it.
+        onSent();
       },
       onResponseStart(_controller, status, headers) {
         if (status < 200) {

@@ -48,7 +48,7 @@ export function openapiDocument(
     info: {
       title: "venuewatch",
       version,
-      license: { name: "Apache License 2.0", identifier: license },
+      license: { name: license, identifier: license },
       description: `Whether an exchange, RPC provider, market-data API, oracle, stablecoin, bridge or ramp is down: measured from several regions, decided by a quorum of them. Everything is public and read-only: GET, HEAD and OPTIONS; other methods get 405 with \`Allow\`. Only \`/mcp\`, for agents, is POSTed to, and it reads, too. No key is needed, and pages of any origin may read it (CORS).
 
 Every body of \`application/json\` gives its instant as \`generatedAt\`, except in formats of others; bodies of one engine tick are consistent, and their ETags are stable. Unmeasured values are null or \`unknown\`, never zero and never good. Times are ISO 8601 in UTC, and a day is a UTC day. Bodies are compressed with brotli or gzip for clients that accept it; each encoding has its own ETag.

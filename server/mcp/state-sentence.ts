@@ -53,7 +53,7 @@ export function stateSentences(venue: StatedVenue, now: string): string {
     case "outage":
       return `${name} is down: venuewatch has measured an outage ${since}${broken && `; ${broken}`}.${also}`;
     case "unknown":
-      return `${unknownSentence(name)} ${reasons || `Fewer than half of its components are known ${since}.`}${broken && ` Of these, ${broken}.`}`;
+      return `${unknownSentence(name)} Fewer than half of its components are known ${since}.${reasons && ` ${reasons}`}${broken && ` But ${broken}.`}`;
   }
 }
 

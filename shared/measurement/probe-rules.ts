@@ -45,7 +45,7 @@ export const probeRules = [
     value: 10_000,
     unit: "ms",
     reason:
-      "The clocks of venues differ from ours by a second or two. A time further ahead of us than ten seconds is an error, says nothing, and is not remembered as the newest. No stream stalls so soon, so a smaller error does no harm.",
+      "The clocks of venues differ from ours by a second or two, and a probe whose own clock is known to be wrong measures nothing. A time further ahead of us than ten seconds is an error, says nothing, and is not remembered as the newest. No stream stalls so soon, so a smaller error does no harm.",
   },
   {
     name: "counterpart_settle_ms",

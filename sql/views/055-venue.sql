@@ -140,7 +140,9 @@ begin
           count(*) filter (where s.state in ('degraded', 'outage'))
         ) as state
       from api.region_state s
-      where s.venue_id = of_venue
+      join component c using (component_id)
+      cross join api.clock k
+      where s.venue_id = of_venue and (c.ends_at <= k.generated_at) is not true
       group by s.region_id
     ) r using (region_id)
     left join unnest(figures) h using (region_id)

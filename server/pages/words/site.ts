@@ -20,7 +20,7 @@ export const stateMeanings: Record<State, string> = {
   operational: "most regions see it answer as usual",
   degraded: "most regions see it fail in part, or answer far slower than usual",
   outage: "most regions see it fail",
-  unknown: "too few regions measured it to say, or it was never seen good from here",
+  unknown: "too few regions measured it, or too few of its components, to say; or it was never seen good from here",
 };
 
 interface FaultVerb {

@@ -106,6 +106,45 @@ void t.test("a node is stale however far it falls behind two others", (t) => {
   t.end();
 });
 
+void t.test("an invented head far above changes no other comparison", (t) => {
+  const stale = (of: (atS: number) => [head: number, provider: string][]) => {
+    const read = reading();
+    let count = 0;
+    for (let atS = 0; atS < 400; atS += 5)
+      for (const [place, [head, provider]] of of(atS).entries())
+        if (read(atS + place, head, provider) !== null && provider === "judged.test") count += 1;
+    return count;
+  };
+  const right = (atS: number): [number, string] => [headAt(atS), "right.test"];
+  const far = (atS: number): [number, string] => [headAt(atS) + 3_000_000, "far.test"];
+  const judged = (atS: number): [number, string] => [headAt(atS), "judged.test"];
+  t.equal(
+    stale((atS) => [right(atS), far(atS), judged(atS)]),
+    0,
+  );
+  t.equal(
+    stale((atS) => [[headAt(atS) + (atS === 200 ? 1000 : 0), "right.test"], far(atS), judged(atS)]),
+    0,
+    "beside a single error of the other provider",
+  );
+  t.equal(
+    stale((atS) => [[headAt(atS) + (atS === 200 ? 1_000_000 : 0), "right.test"], far(atS), judged(atS)]),
+    0,
+    "however large that is",
+  );
+  const behind = (atS: number): [number, string] => [headAt(atS) - 500, "judged.test"];
+  const alone = stale((atS) => [right(atS), behind(atS)]);
+  t.equal(
+    stale((atS) => [right(atS), [headAt(atS) - 3_000_000, "low.test"], behind(atS)]),
+    alone,
+    "one far below",
+  );
+  t.ok(alone > 50, `${alone} of 80`);
+  for (const blocks of [10_000, 90_000])
+    t.ok(stale((atS) => [right(atS), [headAt(atS) - blocks, "judged.test"]]) > 50, `of two, ${blocks} blocks behind`);
+  t.end();
+});
+
 void t.test("a chain with an unknown block time is not judged", (t) => {
   const read = reading("unheard");
   for (let atS = 0; atS < 600; atS += 5) t.equal(read(atS, 7), null);

@@ -7,7 +7,7 @@ import { get } from "node:http";
 import type { Socket } from "node:net";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
-import t from "tap";
+import t, { type Test } from "tap";
 import { endpointAt, measuring } from "../../support/measured-endpoint.js";
 import { serveTcp } from "../../support/tcp-server.js";
 
@@ -48,6 +48,9 @@ const answers: [what: string, ...said: (string | Buffer)[]][] = [
   ["x-gzip", `HTTP/1.1 200 OK\r\nContent-Encoding: x-gzip\r\nContent-Length: ${zipped.length}\r\n\r\n`, zipped],
   ["two heads, of which the first is final", `HTTP/1.1 204 No Content\r\n\r\n${fine}`],
   ["a body that is too short", fine.slice(0, -1)],
+  ["103 and 100 in turn", `HTTP/1.1 103 Early Hints\r\n\r\n${go}`.repeat(3) + fine],
+  ["a head of 12 KiB", `HTTP/1.1 200 OK\r\nX-Long: ${"x".repeat(12 * 1024)}\r\n${length}\r\n${price}`],
+  ["bare line feeds, byte by byte", ...fine.replaceAll("\r\n", "\n")],
   ["no head", price],
   ["another protocol", `SSH-2.0-OpenSSH\r\n\r\n${fine}`],
 ];
@@ -108,6 +111,45 @@ for (const [what, ...said] of answers)
     if (2 * readers > judged.length) t.equal(isGood, true, `${readers} of ${judged.length} read it`);
     else if (readers === 0) t.equal(isGood, false, "none of them reads it");
     else t.comment(`${readers} of ${judged.length} read it; we ${isGood ? "do" : "do not"}`);
+  });
+
+/** Answers the first request well, then says this unasked, and answers each later request of any connection well. */
+async function afterUnasked(t: Test, unasked: string) {
+  let connections = 0;
+  let said: () => void;
+  const wasSaid = new Promise<void>((resolve) => (said = resolve));
+  const port = await serveTcp(t, (socket) => {
+    const isFirst = ++connections === 1;
+    let requests = 0;
+    socket.on("data", () => {
+      requests += 1;
+      socket.write(fine);
+      if (isFirst && requests === 1)
+        setTimeout(() => {
+          socket.write(unasked);
+          said();
+        }, 30);
+    });
+  });
+  const measure = measuring(t, endpointAt(`http://127.0.0.1:${port}/`, { timeoutMs: 5000 }));
+  t.match(await measure(), { good: true });
+  await wasSaid;
+  // the bytes wait in the socket, and nobody has read them
+  const startMs = performance.now();
+  while (performance.now() < startMs + 50);
+  return measure();
+}
+
+for (const [what, unasked] of [
+  ["a late 408", "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"],
+  ["a late 100", go],
+  ["a part of a head", "HTTP/1.1 200 OK\r\nX-Lef"],
+] as const)
+  void t.test(`${what} on an idle connection is not the next answer`, async (t) => {
+    const outcome = await afterUnasked(t, unasked);
+    if ("unmeasured" in outcome) return t.equal(outcome.unmeasured, "stale");
+    t.match(outcome, { good: true });
+    t.ok(outcome.firstByteUs! >= 0, `${outcome.firstByteUs} µs`);
   });
 
 void t.test("each answer of a kept connection may begin with 100", async (t) => {

@@ -95,7 +95,7 @@ export const ofQuorum: Record<string, Mutant> = {
     clause: "k.known * 2 >= k.components and ",
     noticedBy: ["5-few-known-components"],
   },
-  "what has ended is missing from its venue": {
+  "what has ended still counts": {
     clause: " and (c.ends_at <= at) is not true",
     noticedBy: ["5-few-known-components"],
   },
