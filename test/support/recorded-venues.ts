@@ -47,7 +47,10 @@ export function recordedPlayers(
 /** A venue of the registry that is played from recordings: their data are as old as they are, so no age is judged. */
 export function ofAnyAge(registry: Registry): Registry {
   const venues = structuredClone(registry.venues);
-  for (const { rest } of venues) for (const endpoint of rest) delete endpoint.dataTime;
+  for (const { rest, socket } of venues) {
+    for (const endpoint of rest) delete endpoint.dataTime;
+    for (const stream of socket?.streams ?? []) delete stream.eventTime;
+  }
   return { ...registry, venues };
 }
 
