@@ -32,6 +32,11 @@ return case
   else recognised_at <= known_at - engine.ms(r.impaired_within_ms)
 end;
 
+-- Whether a region's own network can cause a fault. All other faults are answers: the way to the venue works.
+create function engine.may_be_ours(fault fault) returns boolean
+language sql immutable parallel safe
+return fault in ('dns', 'connect', 'tls', 'timeout', 'handshake', 'closed');
+
 -- Whether a sample counts. All do, except bad ones that the region's own network caused.
 create function engine.counts(
   ts timestamptz, good boolean, latency_us integer, slow_from_us integer, ours tstzmultirange
@@ -70,6 +75,8 @@ returns table (
   unserved       integer,
   -- at least half of what failed was refused (blocked)
   refused        boolean,
+  -- at least half of what was bad may be the fault of the region's network, which can also make answers slow
+  may_be_ours    boolean,
   bad_run        integer,
   run_from       timestamptz,
   -- at least a fifth fails, in window after window
@@ -177,6 +184,7 @@ as $$
       0 as failed,
       0 as limited,
       0 as blocked,
+      0 as unanswered,
       0 as slow,
       0 as unserved,
       g.glanced_newest_at as newest_at,
@@ -199,6 +207,7 @@ as $$
       seen.failed,
       seen.limited,
       seen.blocked,
+      seen.unanswered,
       seen.slow,
       seen.unserved,
       seen.newest_at,
@@ -210,7 +219,7 @@ as $$
       -- samples of the region's own trouble are no partial failure after it is over, and those of a closed incident do
       -- not open a second one
       windows.fail_in_part
-        and not g.was_impaired
+        and not (g.was_impaired and (seen.unanswered + seen.slow) * 2 >= seen.failed + seen.slow)
         -- checked last: needed for very few series
         and not exists (
           select from incident i
@@ -227,6 +236,7 @@ as $$
         (count(*) filter (where not s.good))::int as failed,
         (count(*) filter (where s.fault = 'limited'))::int as limited,
         (count(*) filter (where s.fault = 'blocked'))::int as blocked,
+        (count(*) filter (where engine.may_be_ours(s.fault)))::int as unanswered,
         (count(*) filter (where s.good and s.latency_us >= g.slow_from_us))::int as slow,
         (count(*) filter (where s.unserved))::int as unserved,
         max(s.ts) as newest_at,
@@ -291,6 +301,7 @@ as $$
         wait.samples,
         wait.limited,
         wait.blocked,
+        0,
         0,
         wait.unserved,
         wait.newest_at,
@@ -370,6 +381,7 @@ as $$
     c.slow,
     c.unserved,
     c.failed > 0 and c.blocked * 2 >= c.failed,
+    c.failed + c.slow > 0 and (c.unanswered + c.slow) * 2 >= c.failed + c.slow,
     c.bad_run,
     c.run_from,
     n.in_part,

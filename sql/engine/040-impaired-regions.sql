@@ -81,16 +81,17 @@ as $$
     )
 $$;
 
--- How each region sees each venue as a whole; only venues of which it knows a component. Not by unproven ones, and what
--- is refused is not freshly bad: a region that most venues have refused from the beginning would have no vote on the
--- others. An answer, also a refusal, shows that the region's network works.
+-- How each region sees each venue as a whole; only venues of which it knows a component. Not by unproven ones. A venue
+-- is cut off where the region's network may be the reason: an answer of the venue, also a bad one, shows that the way
+-- works, and a region that blamed itself for a common outage would leave no trace of it.
 create function engine.venues_by_region(at timestamptz, r engine.rules)
 returns table (
   region_id   smallint,
   venue       text,
   bad         boolean,
   lately_bad  boolean,
-  freshly_bad boolean
+  cut_off     boolean,
+  freshly_cut boolean
 )
 language sql stable
 as $$
@@ -99,7 +100,8 @@ as $$
     v.venue,
     count(*) filter (where engine.is_bad(s.state)) * 2 >= count(*),
     count(l.component_id) * 2 >= count(*),
-    count(*) filter (where s.bad_since > at - engine.ms(r.impaired_within_ms) and not s.refused) * 2 >= count(*)
+    count(*) filter (where engine.is_bad(s.state) and s.may_be_ours) * 2 >= count(*),
+    count(*) filter (where s.bad_since > at - engine.ms(r.impaired_within_ms) and s.may_be_ours) * 2 >= count(*)
   from engine.proven_states(at) s
   join component c using (component_id)
   join venue v using (venue_id)
@@ -117,8 +119,9 @@ returns table (
   regions     smallint[],
   venue       text,
   bad         boolean,
-  bad_alone   boolean,
-  freshly_bad boolean
+  cut_off     boolean,
+  freshly_cut boolean,
+  alone       boolean
 )
 language sql stable
 as $$
@@ -136,8 +139,9 @@ as $$
     g.regions,
     s.venue,
     bool_and(s.bad) filter (where i.inside),
-    bool_and(s.bad) filter (where i.inside) and (bool_or(s.lately_bad) filter (where not i.inside)) is not true,
-    bool_and(s.freshly_bad) filter (where i.inside)
+    bool_and(s.cut_off) filter (where i.inside),
+    bool_and(s.freshly_cut) filter (where i.inside),
+    (bool_or(s.lately_bad) filter (where not i.inside)) is not true
   from groups g
   cross join seen s
   cross join lateral (select s.region_id = any (g.regions) as inside) i
@@ -154,22 +158,25 @@ as $$
 begin
   update impairment i
   set ended_at = at,
-      seen_elsewhere = 2 * now_bad.venues > cardinality(i.venues)
+      seen_elsewhere = s.young and 2 * now_seen.bad > cardinality(i.venues)
   from impairment n
+  -- After this long, an impairment stays the region's own until it is over: a second region whose network also fails
+  -- does not confirm an outage.
+  cross join lateral (
+    select n.recognised_at > at - engine.ms(r.impaired_within_ms) as young
+  ) s
   cross join lateral (
     select
-      count(*) filter (where a.bad) as venues,
-      count(*) filter (where a.bad_alone) as alone
+      count(*) filter (where a.bad) as bad,
+      count(*) filter (where a.cut_off) as cut_off,
+      count(*) filter (where a.cut_off and a.alone) as cut_alone
     from engine.venues_by_group(at, r) a
     where a.regions = coalesce(n.beside, array[n.region_id]) and a.venue = any (n.venues)
-  ) now_bad
+  ) now_seen
   where n.ended_at is null and i.impairment_id = n.impairment_id
-    -- After this long, an impairment stays the region's own until it is over: a second region whose network also fails
-    -- does not confirm an outage.
-    and 2 * case when i.recognised_at > at - engine.ms(r.impaired_within_ms) then now_bad.alone else now_bad.venues end
-      <= cardinality(i.venues);
+    and 2 * case when s.young then now_seen.cut_alone else now_seen.cut_off end <= cardinality(i.venues);
 
-  -- nothing turned bad a moment ago, the usual case: then no group did
+  -- nothing turned bad a moment ago, the usual case: then no group is cut off
   if not exists (select from region_state s where s.bad_since > at - engine.ms(r.impaired_within_ms)) then
     return;
   end if;
@@ -179,11 +186,11 @@ begin
     select
       a.regions,
       count(*) as measured,
-      array_agg(a.venue order by a.venue) filter (where a.bad_alone and a.freshly_bad) as venues
+      array_agg(a.venue order by a.venue) filter (where a.freshly_cut and a.alone) as venues
     from engine.venues_by_group(at, r) a
     group by a.regions
     having count(*) >= r.impaired_min_venues
-      and count(*) filter (where a.bad_alone and a.freshly_bad) > count(*) * r.impaired_venue_share
+      and count(*) filter (where a.freshly_cut and a.alone) > count(*) * r.impaired_venue_share
   )
   -- prefer the record of the region alone to that of its group
   select distinct on (g.region_id)
@@ -198,7 +205,7 @@ begin
     where s.region_id = any (c.regions)
       and v.venue = any (c.venues)
       and s.bad_since > at - engine.ms(r.impaired_within_ms)
-      and not s.refused
+      and s.may_be_ours
       and not exists (
         select from engine.lately_bad(at, r) e where e.component_id = s.component_id and e.region_id <> all (c.regions)
       )
@@ -209,16 +216,16 @@ begin
     and 2 * (
       select count(*)
       from engine.venues_by_region(at, r) s
-      where s.region_id = g.region_id and s.venue = any (c.venues) and s.bad
+      where s.region_id = g.region_id and s.venue = any (c.venues) and s.cut_off
     ) > cardinality(c.venues)
   order by g.region_id, cardinality(c.regions);
 end;
 $$;
 
 -- Vantages whose own network seems to start failing: more than half of the venues that any of its regions has measured
--- since the newest trouble began fail there, but not elsewhere; a stream that does not fail shows nothing. Endpoints
--- are measured at different times, so some have failed three times when others have failed once, and those measured
--- once a minute not yet. Whole venues take longer to turn bad, so this is seen before an impairment is.
+-- since the newest trouble began fail there, but not elsewhere, and not by an answer; a stream that does not fail shows
+-- nothing. Endpoints are measured at different times, so some have failed three times when others have failed once, and
+-- those measured once a minute not yet. Whole venues take longer to turn bad, so this is seen before an impairment is.
 create function engine.suspect_vantages(at timestamptz, r engine.rules) returns setof smallint
 language sql stable
 as $$
@@ -231,17 +238,29 @@ as $$
       s.component_id,
       s.newest_at,
       s.bad_run > 0 as failing,
+      n.cut,
       max(
-        case when engine.is_bad(s.state) and s.bad_run >= r.opening_bad_run then s.run_from end
+        case when engine.is_bad(s.state) and s.bad_run >= r.opening_bad_run and n.cut then s.run_from end
       ) over (partition by g.vantage) as trouble_from
     from engine.vantages(at) g
     join engine.proven_states(at) s using (region_id)
     join component c using (component_id)
+    -- by its newest sample; a slow answer has no fault
+    cross join lateral (
+      select s.bad_run > 0 and coalesce(engine.may_be_ours(s.newest_fault), true) as cut
+    ) n
     where s.state <> 'unknown'
       and (s.bad_since <= at - engine.ms(r.impaired_within_ms)) is not true
   ),
   of_component as (
-    select s.vantage, s.venue_id, s.component_id, s.kind, bool_and(s.failing) as failing
+    select
+      s.vantage,
+      s.venue_id,
+      s.component_id,
+      bool_and(s.cut) as cut,
+      bool_or(s.failing and not s.cut) as answered_badly,
+      -- a stream looks well until it has been silent for its stall threshold
+      s.kind = 'rest' or bool_or(s.failing) as shows
     from seen s
     where s.newest_at >= s.trouble_from
     group by s.vantage, s.venue_id, s.component_id, s.kind
@@ -260,12 +279,12 @@ as $$
     select
       o.vantage,
       o.venue_id,
-      2 * count(*) filter (where o.failing and (f.first <> o.vantage or f.last <> o.vantage))
-        < count(*) filter (where o.failing) as fails_alone
+      2 * count(*) filter (where o.cut and (f.first <> o.vantage or f.last <> o.vantage))
+        < count(*) filter (where o.cut)
+      and count(*) filter (where o.answered_badly) <= count(*) filter (where o.cut) as fails_alone
     from of_component o
     left join fails_at f using (component_id)
-    -- a stream looks well until it has been silent for its stall threshold
-    where o.kind = 'rest' or o.failing
+    where o.shows
     group by o.vantage, o.venue_id
   )
   select v.vantage

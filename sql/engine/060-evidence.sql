@@ -3,7 +3,7 @@ create function engine.why_not_counted(impaired boolean, refused boolean, outlie
 returns text
 language sql immutable parallel safe
 return case
-  when impaired then 'impaired: most venues turned bad there at once, and in no other region whose own network worked'
+  when impaired then 'impaired: most venues were cut off there at once, and in no other region whose own network worked'
   when refused then 'refused: the venue blocks this place, and no second place confirms that it blocks everybody'
   when outlier then 'outlier: it has seen this bad for long, and no quorum with it'
   when newest_at is null then 'no samples within the last hour'
@@ -76,15 +76,22 @@ as $$
       p.version as probe_version,
       l.vantage,
       l.machine,
-      m.region_id is not null as impaired,
-      v.reporting and m.region_id is null as asked,
-      v.reporting and m.region_id is null and v.refused and engine.is_bad(v.state) as is_refused,
+      m.impaired,
+      v.reporting and not m.impaired as asked,
+      v.reporting and not m.impaired and v.refused and engine.is_bad(v.state) as is_refused,
       o.region_id is not null as in_outliers
     from component c
     cross join region g
-    left join (select engine.impaired_regions_in_hindsight(at, known_at, r)) as m (region_id) using (region_id)
     left join engine.vantages(at) l using (region_id)
     left join verdicts v (of_component, in_region) on v.of_component = c.component_id and v.in_region = g.region_id
+    -- A later recognition takes nothing back that a venue has answered.
+    cross join lateral (
+      select
+        g.region_id = any (array(select engine.impaired_regions(at, at)))
+        or g.region_id = any (array(select engine.impaired_regions_in_hindsight(at, known_at, r)))
+          and v.may_be_ours is not false
+        as impaired
+    ) m
     left join details d on d.component_id = c.component_id and d.region_id = g.region_id
     left join faults f on f.component_id = c.component_id and f.region_id = g.region_id
     left join engine.outliers(at) o on o.component_id = c.component_id and o.region_id = g.region_id

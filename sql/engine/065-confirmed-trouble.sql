@@ -149,7 +149,7 @@ as $$
 $$;
 
 -- Components that must wait, because the quorum depends on vantages whose own network may be failing. A region still
--- confirms what it has seen bad for long.
+-- confirms what it has seen bad for long, and what answers.
 create function engine.suspect_components(of_components integer[], at timestamptz, r engine.rules) returns setof integer
 language sql stable
 as $$
@@ -161,6 +161,7 @@ as $$
   group by c.component_id, c.quorum
   having count(*) filter (
     where k.bad_since <= at - engine.ms(r.impaired_within_ms)
+      or not k.may_be_ours
       or g.vantage not in (select engine.suspect_vantages(at, r))
   ) < c.quorum
 $$;

@@ -1,3 +1,34 @@
+-- The longest time between the beginnings of two incidents that began at once: the rule book's `impaired_within_ms`,
+-- within which a common host's outage reaches everybody.
+create function api.at_once() returns interval
+language sql stable
+begin atomic
+  select (f.rules ->> 'impaired_within_ms')::int * interval '1 millisecond'
+  from rules_in_force f
+  order by f.holds_from desc
+  limit 1;
+end;
+
+-- The incidents of other venues that began at once with one, as those of a shared provider do. A list for readers, who
+-- see fifty at most; it decides nothing.
+create function api.began_at_once(of_venue smallint, began_at timestamptz) returns json
+language sql stable
+begin atomic
+  select coalesce(json_agg(n.slug order by n.started_at, n.slug), '[]')
+  from (
+    select i.slug, i.started_at
+    from incident i
+    join component c using (component_id)
+    join venue v using (venue_id)
+    where i.started_at between began_at - api.at_once() and began_at + api.at_once()
+      and v.venue_id <> of_venue
+      and v.published
+      and i.retracted_at is null
+    order by i.started_at, i.slug
+    limit 50
+  ) n;
+end;
+
 -- The Incident object (`body`), the same wherever it appears. An incident lasts until its last bad sample: the hold
 -- until it closes is not part of the venue's trouble. A closed one has the worst severity that it reached, as its
 -- closing alert has: an outage that faded before it ended is still an outage. Retracted incidents are excluded. Those
@@ -53,7 +84,8 @@ select
       '[]'
     ),
     'official', api.notice_beside(v.venue_id, i.incident_id, i.started_at, i.opened_at),
-    'officialObserved', api.was_observed(v.venue_id, i.started_at)
+    'officialObserved', api.was_observed(v.venue_id, i.started_at),
+    'beganAtOnce', api.began_at_once(v.venue_id, i.started_at)
   ) as body
 from incident i
 join component c using (component_id)
@@ -84,6 +116,35 @@ select
   i.body
 from api.incident_written i
 where i.published;
+
+-- Open incidents that look like one: those of at least `impaired_min_venues` venues, each of which began at once with the
+-- next. {since, venues: [id]} of the most venues; no row if there are none.
+create function api.common_trouble(only_category text) returns json
+language sql stable
+begin atomic
+  select json_build_object(
+    'since', api.iso(min(b.started_at)),
+    'venues', json_agg(distinct b.venue)
+  )
+  from (
+    select o.venue, o.started_at, count(*) filter (where o.apart) over (order by o.started_at, o.incident_id) as burst
+    from (
+      select
+        i.venue,
+        i.started_at,
+        i.incident_id,
+        i.started_at - lag(i.started_at) over (order by i.started_at, i.incident_id) > api.at_once() as apart
+      from api.incident i
+      where i.closed_at is null and (only_category is null or i.category = only_category)
+    ) o
+  ) b
+  group by b.burst
+  having count(distinct b.venue) >= (
+    select (f.rules ->> 'impaired_min_venues')::int from rules_in_force f order by f.holds_from desc limit 1
+  )
+  order by count(distinct b.venue) desc, min(b.started_at)
+  limit 1;
+end;
 
 -- What is public about a retracted incident: when and why; the reason is null if it was given before reasons were
 -- public. Nothing for unpublished venues.

@@ -254,6 +254,7 @@ begin
           'medianLatencyMinutes', coalesce(t.minutes, 0),
           'medianLatencyAsOf', api.iso(t.holds_from),
           'activeIncidents', b.active_incidents,
+          'commonTrouble', api.common_trouble(only_category),
           'categories', c.counts
         ),
         'venues', b.venues,

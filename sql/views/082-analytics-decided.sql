@@ -160,7 +160,7 @@ from impairment p
 join region g using (region_id);
 
 comment on view analytics.impairments is
-'One row per impairment of a region: most venues turned bad there at once, and in no other region with a working '
+'One row per impairment of a region: most venues were cut off there at once, and in no other region with a working '
 'network. The region had no vote meanwhile. Kept forever.';
 comment on column analytics.impairments.region is 'Region id';
 comment on column analytics.impairments.started_at is

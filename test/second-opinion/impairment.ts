@@ -47,12 +47,11 @@ export function judgeImpairments(impairments: Impairment[], views: DatedView[], 
     const group = seenBefore(impairment.group);
     const mostAre = (isSo: (venue: string) => boolean) =>
       impairment.venues.filter(isSo).length > impairment.venues.length / 2;
-    const mostAreBad = mostAre((venue) => group.isBad(venue));
     if (isSettled(impairment, at, world.rules)) {
-      if (mostAreBad) continue;
+      if (mostAre((venue) => group.isCutOff(venue))) continue;
     } else {
-      if (mostAre((venue) => group.isBadAlone(venue))) continue;
-      impairment.seenElsewhere = mostAreBad;
+      if (mostAre((venue) => group.isCutOffAlone(venue))) continue;
+      impairment.seenElsewhere = mostAre((venue) => group.isBad(venue));
     }
     impairment.endedAt = at;
   }
@@ -75,7 +74,7 @@ export function judgeImpairments(impairments: Impairment[], views: DatedView[], 
     for (const region of one.group)
       if (
         !isImpaired(impairments, region, at) &&
-        one.venues.filter((venue) => seenAfter([region]).isBad(venue)).length > one.venues.length / 2
+        one.venues.filter((venue) => seenAfter([region]).isCutOff(venue)).length > one.venues.length / 2
       )
         impairments.push({ ...one, region, recognisedAt: at, endedAt: null, seenElsewhere: false });
 }
@@ -140,9 +139,9 @@ export function hadOwnTrouble(
   );
 }
 
-/** Whether it turned bad so recently that this counts as at once. Refusals do not count: the network brings them. */
-export function isFreshlyBad({ badSince, isRefused }: DatedView, { rules }: World, at: number): boolean {
-  return badSince !== null && badSince > at - rules.impaired_within_ms && !isRefused;
+/** Whether it was cut off so recently that this counts as at once. */
+function isFreshlyCutOff({ badSince, mayBeOurs }: DatedView, { rules }: World, at: number): boolean {
+  return badSince !== null && badSince > at - rules.impaired_within_ms && mayBeOurs;
 }
 
 /** Whether it has lasted so long that other regions would have seen the same by now. */
@@ -176,12 +175,12 @@ class GroupView {
   venuesOfAnImpairment(): string[] | undefined {
     const { rules, venues } = this.#world;
     const measured = venues.map(({ id }) => id).filter((venue) => this.#measuring(venue).length > 0);
-    const freshlyBadAlone = measured.filter(
-      (venue) => this.#measuring(venue).every(({ isFreshlyBad }) => isFreshlyBad) && this.isBadAlone(venue),
+    const freshlyAlone = measured.filter(
+      (venue) => this.#measuring(venue).every(({ isFreshlyCutOff }) => isFreshlyCutOff) && this.isCutOffAlone(venue),
     );
-    const share = freshlyBadAlone.length / measured.length;
+    const share = freshlyAlone.length / measured.length;
     return measured.length >= rules.impaired_min_venues && share > rules.impaired_venue_share
-      ? freshlyBadAlone
+      ? freshlyAlone
       : undefined;
   }
 
@@ -190,9 +189,14 @@ class GroupView {
     return measuring.length > 0 && measuring.every(({ isBad }) => isBad);
   }
 
+  isCutOff(venue: string): boolean {
+    const measuring = this.#measuring(venue);
+    return measuring.length > 0 && measuring.every(({ isCutOff }) => isCutOff);
+  }
+
   /** Also compares with regions that have just become impaired. */
-  isBadAlone(venue: string): boolean {
-    return this.isBad(venue) && !this.#asked().some((region) => this.#seenFrom(region, venue).isLatelyBad);
+  isCutOffAlone(venue: string): boolean {
+    return this.isCutOff(venue) && !this.#asked().some((region) => this.#seenFrom(region, venue).isLatelyBad);
   }
 
   /** The start of each component's trouble that is new in a region of the group, and was not seen elsewhere lately. */
@@ -201,7 +205,7 @@ class GroupView {
       this.#seenFrom(region, venue).latelyBad.map(({ component }) => component),
     );
     return this.#group
-      .flatMap((region) => this.#seenFrom(region, venue).freshlyBad)
+      .flatMap((region) => this.#seenFrom(region, venue).freshlyCutOff)
       .filter(({ component }) => !elsewhere.includes(component))
       .flatMap(({ badSince, runFrom }) => [badSince, runFrom])
       .filter((at) => at !== null);
@@ -221,7 +225,7 @@ class GroupView {
     const { impaired_within_ms } = this.#world.rules;
     return new VenueThere(
       there,
-      (view) => isFreshlyBad(view, this.#world, this.#at),
+      (view) => isFreshlyCutOff(view, this.#world, this.#at),
       ({ badUntil }) =>
         !this.#ownTrouble.includes(region) && badUntil !== null && badUntil > this.#at - impaired_within_ms,
     );
@@ -232,21 +236,23 @@ class GroupView {
 class VenueThere {
   readonly isMeasured: boolean;
   readonly isBad: boolean;
-  readonly isFreshlyBad: boolean;
+  /** The region's network may be the reason. */
+  readonly isCutOff: boolean;
+  readonly isFreshlyCutOff: boolean;
   readonly isLatelyBad: boolean;
   readonly latelyBad: DatedView[];
-  /** Its freshly bad components. */
-  readonly freshlyBad: DatedView[];
+  readonly freshlyCutOff: DatedView[];
 
   constructor(views: DatedView[], isFresh: (view: DatedView) => boolean, wasBad: (view: DatedView) => boolean) {
     const known = views.filter(({ state }) => state !== "unknown");
     const bad = known.filter(({ state }) => isBad(state));
-    this.freshlyBad = bad.filter(isFresh);
+    this.freshlyCutOff = bad.filter(isFresh);
     this.isMeasured = known.length >= 1;
     this.isBad = this.isMeasured && bad.length >= known.length / 2;
     this.latelyBad = views.filter((view) => isBad(view.state) || wasBad(view));
     const lately = this.latelyBad.filter((view) => known.includes(view));
     this.isLatelyBad = this.isMeasured && lately.length >= known.length / 2;
-    this.isFreshlyBad = this.isMeasured && this.freshlyBad.length >= known.length / 2;
+    this.isCutOff = this.isMeasured && bad.filter(({ mayBeOurs }) => mayBeOurs).length >= known.length / 2;
+    this.isFreshlyCutOff = this.isMeasured && this.freshlyCutOff.length >= known.length / 2;
   }
 }

@@ -107,11 +107,16 @@ function retractUnbacked(records: Records, now: Instant): void {
     const { openedAt, retractedAt } = incident;
     if (retractedAt !== null) continue;
     if (openedAt <= now.at - rules.retraction_ms || openedAt >= now.at) continue;
+    const views = now.series
+      .filter(isOf(incident))
+      .map((series) => viewOf(series, openedAt, now.at, rules, now.impairments, records.incidents));
+    const answered = views.filter(({ mayBeOurs }) => !mayBeOurs).map(({ region }) => region);
+    const known = now.impairments.filter(({ recognisedAt }) => recognisedAt <= openedAt);
     const again = confirm(
-      now.series
-        .filter(isOf(incident))
-        .map((series) => viewOf(series, openedAt, now.at, rules, now.impairments, records.incidents)),
-      (region) => isImpairedInHindsight(now.impairments, region, openedAt, now.at, now.world),
+      views,
+      (region) =>
+        isImpaired(known, region, openedAt) ||
+        (!answered.includes(region) && isImpairedInHindsight(now.impairments, region, openedAt, now.at, now.world)),
       (region) => isOutlier(now.outliers, { ...incident, region }, openedAt),
       now.world,
       openedAt,

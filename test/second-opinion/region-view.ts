@@ -12,6 +12,9 @@ interface PastIncident {
   retractedAt: number | null;
 }
 
+/** A region's own network can cause them. The others are answers, which show that it works. */
+const networkFaults = ["dns", "connect", "tls", "timeout", "handshake", "closed"];
+
 const tenMinutesMs = 10 * 60_000;
 const sixHoursMs = 6 * 3_600_000;
 const sevenDaysMs = 7 * 24 * 3_600_000;
@@ -42,6 +45,9 @@ export function viewOf(
   const blocked = seen.filter(({ fault }) => fault === "blocked").length;
   const good = seen.length - failed;
   const slow = seen.filter(isSlow).length;
+  const causedByNetworks = (one: Sample) => networkFaults.includes(one.fault!) || isSlow(one);
+  const bad = seen.filter((one) => fails(one) || isSlow(one));
+  const mayBeOurs = bad.length > 0 && bad.filter(causedByNetworks).length >= bad.length / 2;
   const newest = seen.at(-1);
   const pauseMs = stands ? rules.refusal_pause_ms : 0;
   const reporting = newest !== undefined && newest.ts > at - maxAgeMs(series.component, rules) - pauseMs;
@@ -57,7 +63,7 @@ export function viewOf(
         one.closedAt < at &&
         one.lastBadAt > partFrom,
     ) &&
-    !hadOwnTrouble(impairments, series.region, { after: partFrom, until: at, now: knownAt }, rules) &&
+    !(mayBeOurs && hadOwnTrouble(impairments, series.region, { after: partFrom, until: at, now: knownAt }, rules)) &&
     everyWindowFails(judged, rules);
 
   let state: State;
@@ -81,12 +87,14 @@ export function viewOf(
     failed,
     slow,
     isRefused: failed > 0 && blocked >= failed / 2,
+    mayBeOurs,
     badRun,
     runFrom: run[0]?.ts ?? null,
     failsInPart,
     confirms: isBad(state) && (badRun >= rules.opening_bad_run || failsInPart),
     newestBadAt: newestBad?.ts ?? null,
     newestAt: newest?.ts ?? null,
+    newestMayBeOurs: newest !== undefined && causedByNetworks(newest),
   };
 }
 

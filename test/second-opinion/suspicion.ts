@@ -30,31 +30,38 @@ export function isSuspect(
     .filter((view) => view.venue === venue && view.component === component)
     .filter(isLongBad)
     .map(({ region }) => region);
-  const left = confirming.filter((region) => longBadIn.includes(region) || !suspects.includes(region));
+  const answeredBadlyIn = known
+    .filter((view) => view.venue === venue && view.component === component && !view.mayBeOurs)
+    .map(({ region }) => region);
+  const certain = [...longBadIn, ...answeredBadlyIn];
+  const left = confirming.filter((region) => certain.includes(region) || !suspects.includes(region));
   return left.length < quorum;
 }
 
 /** Whether the network of this vantage seems to start failing. */
 function beginsToFail(vantage: string[], fresh: DatedView[], { rules }: World): boolean {
   const here = fresh.filter(({ region }) => vantage.includes(region));
-  const runs = here.flatMap(({ state, badRun, runFrom }) =>
-    isBad(state) && badRun >= rules.opening_bad_run && runFrom !== null ? [runFrom] : [],
+  const runs = here.flatMap(({ state, badRun, runFrom, newestMayBeOurs }) =>
+    isBad(state) && badRun >= rules.opening_bad_run && runFrom !== null && newestMayBeOurs ? [runFrom] : [],
   );
   if (runs.length === 0) return false;
   const troubleAt = Math.max(...runs);
 
   const measured = here.filter(({ newestAt }) => newestAt !== null && newestAt >= troubleAt);
-  const failing = new Set(measured.map(nameOf));
-  for (const view of measured) if (!fails(view)) failing.delete(nameOf(view));
+  const cutOff = new Set(measured.map(nameOf));
+  for (const view of measured) if (!isCutOff(view)) cutOff.delete(nameOf(view));
+  const failing = new Set(measured.filter(fails).map(nameOf));
+  const answeredBadly = new Set(measured.filter((view) => fails(view) && !isCutOff(view)).map(nameOf));
   const shown = measured.filter((view) => !view.component.startsWith("ws:") || failing.has(nameOf(view)));
   const failingElsewhere = new Set(fresh.filter((view) => !vantage.includes(view.region) && fails(view)).map(nameOf));
 
   const venues = [...new Set(shown.map(({ venue }) => venue))];
   const alone = venues.filter((venue) => {
-    const names = shown.filter((view) => view.venue === venue).map(nameOf);
-    const ofVenue = [...new Set(names)].filter((name) => failing.has(name));
+    const names = [...new Set(shown.filter((view) => view.venue === venue).map(nameOf))];
+    const ofVenue = names.filter((name) => cutOff.has(name));
     const shared = ofVenue.filter((name) => failingElsewhere.has(name));
-    return ofVenue.length > 0 && shared.length < ofVenue.length / 2;
+    const answers = names.filter((name) => answeredBadly.has(name));
+    return ofVenue.length > 0 && shared.length < ofVenue.length / 2 && answers.length <= ofVenue.length;
   });
   return venues.length >= rules.impaired_min_venues && alone.length / venues.length > rules.impaired_venue_share;
 }
@@ -65,4 +72,8 @@ function nameOf({ venue, component }: DatedView): string {
 
 function fails({ badRun }: DatedView): boolean {
   return badRun >= 1;
+}
+
+function isCutOff(view: DatedView): boolean {
+  return fails(view) && view.newestMayBeOurs;
 }

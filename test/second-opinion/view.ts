@@ -12,6 +12,8 @@ export interface RegionView {
   slow: number;
   /** At least half of what failed was refused. */
   isRefused: boolean;
+  /** At least half of what is bad has a cause that the region's network can have. */
+  mayBeOurs: boolean;
   badRun: number;
   /** Slot of the first sample of the bad run; null where there is none. */
   runFrom: number | null;
@@ -21,4 +23,6 @@ export interface RegionView {
   newestBadAt: number | null;
   /** Slot of the newest sample in the window. */
   newestAt: number | null;
+  /** Whether the newest sample is bad by a cause that the region's network can have. */
+  newestMayBeOurs: boolean;
 }

@@ -473,6 +473,8 @@ export interface components {
       official: components["schemas"]["OfficialIncident"] | null;
       /** @description Whether we know what the venue's feed said when the incident started: a reading without problems covers that time, or ended at most 15 minutes before it. Only then does a missing notice mean something. Null if the venue has no feed. */
       officialObserved: boolean | null;
+      /** @description The incidents of other venues that began within two minutes of it, open or closed, at most 50: perhaps the trouble of a provider that they share. It may grow after the incident closed. */
+      beganAtOnce: string[];
     };
     /** @description One region's vote. */
     Vote: {
@@ -1304,6 +1306,16 @@ export interface components {
       /** @description Why it is unknown although it is measured. Null if it is not unknown, or for want of measurements or of a decision. */
       unknownBecause: components["schemas"]["UnknownBecause"] | null;
     };
+    /** @description Open incidents of at least four venues that began at once, each within two minutes of the next: perhaps the trouble of a provider that they share. */
+    CommonTrouble: {
+      /**
+       * Format: date-time
+       * @description When the first of them began.
+       */
+      since: string;
+      /** @description The venues. */
+      venues: string[];
+    };
     /** @description One category of the whole board. */
     CategoryCounts: {
       category: components["schemas"]["Category"];
@@ -1421,6 +1433,8 @@ export interface components {
         medianLatencyAsOf: string | null;
         /** @description Open incidents of the rows. */
         activeIncidents: number;
+        /** @description Open incidents of at least four venues that began at once, each within two minutes of the next: perhaps the trouble of a provider that they share. */
+        commonTrouble: components["schemas"]["CommonTrouble"] | null;
         /** @description All categories, whatever the filter. */
         categories: components["schemas"]["CategoryCounts"][];
       };

@@ -41,6 +41,7 @@ export function testAlert(at: Date): Alert {
       regions: ["eu-central", "us-east"],
       official: null,
       officialObserved: null,
+      beganAtOnce: [],
     },
     venue: {
       id: "example",

@@ -60,7 +60,7 @@ const evidence = object("The evidence of the event: the votes at this opening, e
     object("One entry.", {
       region: shownAs(regionId, "ap-southeast"),
       reason: text(
-        "Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues turned bad there at once, and in no other region whose own network worked; refused: the venue blocks this place, and no second place confirms that it blocks everybody; outlier: it has seen this bad for long, and no quorum with it.",
+        "Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues were cut off there at once, and in no other region whose own network worked; refused: the venue blocks this place, and no second place confirms that it blocks everybody; outlier: it has seen this bad for long, and no quorum with it.",
         "no samples within the last hour",
       ),
     }),

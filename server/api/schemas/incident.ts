@@ -116,6 +116,13 @@ const incidentObject = object("An incident, the same object everywhere.", {
       true,
     ),
   ),
+  beganAtOnce: shownAs(
+    list(
+      "The incidents of other venues that began within two minutes of it, open or closed, at most 50: perhaps the trouble of a provider that they share. It may grow after the incident closed.",
+      slug,
+    ),
+    ["okx-2026-01-31-rest-outage"],
+  ),
 });
 export const incident = named("Incident", incidentObject);
 
@@ -195,7 +202,7 @@ const votesObject = object("The votes behind a decision.", {
       object("One entry.", {
         region: shownAs(regionId, "ap-southeast"),
         reason: text(
-          "Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues turned bad there at once, and in no other region whose own network worked; refused: the venue blocks this place, and no second place confirms that it blocks everybody; outlier: it has seen this bad for long, and no quorum with it.",
+          "Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues were cut off there at once, and in no other region whose own network worked; refused: the venue blocks this place, and no second place confirms that it blocks everybody; outlier: it has seen this bad for long, and no quorum with it.",
           "newest sample too old",
         ),
         newestAt: orNull(instant("Slot of its newest sample, if any.", "2026-01-31T11:36:02.400Z")),

@@ -195,6 +195,21 @@ export const statusResponse = named(
       medianLatencyMinutes: typicalMinutes,
       medianLatencyAsOf: typicalAsOf,
       activeIncidents: integer("Open incidents of the rows.", 1),
+      commonTrouble: shownAs(
+        orNull(
+          named(
+            "CommonTrouble",
+            object(
+              "Open incidents of at least four venues that began at once, each within two minutes of the next: perhaps the trouble of a provider that they share.",
+              {
+                since: instant("When the first of them began.", "2026-01-31T11:41:06.000Z"),
+                venues: list("The venues.", venueId),
+              },
+            ),
+          ),
+        ),
+        null,
+      ),
       categories: list("All categories, whatever the filter.", named("CategoryCounts", categoryCounts)),
     }),
     venues: list("In the registry's order.", named("VenueStatus", venueStatus)),

@@ -59,7 +59,7 @@ export const excluded = list(
     to: orNull(instant("End of the last minute; null while the impairment lasts.", "2026-01-30T03:16:00.000Z")),
     minutes: integer("Number of minutes so far.", 6),
     reason: text(
-      "`region impaired`: most venues turned bad at once in this region, and in no other region whose own network worked. `vantage impaired`: in all regions of one machine.",
+      "`region impaired`: most venues were cut off at once in this region, and in no other region whose own network worked. `vantage impaired`: in all regions of one machine.",
       "region impaired",
     ),
     venues: list("The venues by which it was recognised.", venueId),

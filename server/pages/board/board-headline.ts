@@ -2,7 +2,7 @@
 import type { statusResponse } from "../../api/schemas/status.js";
 import type { incident } from "../../api/schemas/incident.js";
 import type { TypeOf } from "../../api/schemas/shapes.js";
-import { durationText, sinceMs } from "../format.js";
+import { durationText, instantText, sinceMs } from "../format.js";
 import type { Category } from "../../../shared/registry/registry.js";
 import { isolated } from "../parts/isolated.js";
 import { commonFault, isTrouble, lookOf, rank } from "../parts/state-rank.js";
@@ -39,7 +39,9 @@ export function headlineOf(
   const worstFirst = [...troubled].sort((a, b) => rank(a.state) - rank(b.state));
   const prefix = category === null ? "" : `${categoryWords[category]}: `;
   const troubles = worstFirst.map((venue) => troubleOf(venue, incidents, generatedAt));
+  const { commonTrouble: common } = summary;
   const sentences = troubles.slice(0, mostVenues);
+  if (common) sentences.unshift(boardWords.atOnce(common.venues.length, instantText(common.since, generatedAt)));
   if (troubles.length > mostVenues) sentences.push(boardWords.moreVenues(troubles.length - mostVenues));
   if (recovering.length > 0) sentences.push(boardWords.recovering(namesOf(recovering.map(({ name }) => name))));
   sentences.push(...unknownSentences(unknown, unknown.length === venues.length));

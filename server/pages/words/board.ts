@@ -19,6 +19,7 @@ export const boardWords = {
     const verb = fault === null ? undefined : faultVerbs[fault];
     return verb ? `${label} ${verb.does}, ${where}` : `${label} ${isDown ? "failing" : "degraded"} ${where}`;
   },
+  atOnce: (venues: number, since: string) => `${venues} venues at once, since ${since}: a shared provider?`,
   recovering: (names: string) => `Healthy again, but not for long enough to close the incident: ${names}.`,
   inRegions: (saw: number, of: number) => `in ${saw} of ${of} regions`,
   seenBy: (saw: number, of: number) => `first seen by ${saw} of ${of} regions`,

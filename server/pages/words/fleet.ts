@@ -44,8 +44,8 @@ export const compareWords = {
   until: "until",
   now: "now, and it still lasts",
   reasons: {
-    "region impaired": "Most venues turned bad there at once, and in no other region whose own network worked",
-    "vantage impaired": "Most venues turned bad at once in all regions on one machine, and in no other region",
+    "region impaired": "Most venues were cut off there at once, and in no other region whose own network worked",
+    "vantage impaired": "Most venues were cut off at once in all regions on one machine, and in no other region",
   } as Record<string, string>,
   recognisedBy: (names: string) => `Recognised by ${names}.`,
   olderExcluded: (count: number) =>

@@ -30,7 +30,8 @@ export const ofImpairedRegions: Record<string, Mutant> = {
     noticedBy: ["6-impaired-witness"],
   },
   "an outage that other regions see counts as one region's trouble": {
-    clause: " and (bool_or(s.lately_bad) filter (where not i.inside)) is not true",
+    clause: "(bool_or(s.lately_bad) filter (where not i.inside)) is not true",
+    becomes: "true",
     noticedBy: ["4-outage-everywhere", "4-outage-seen-from-two-machines"],
   },
   "an impaired region is not considered when others are checked for the same trouble": {
@@ -39,33 +40,33 @@ export const ofImpairedRegions: Record<string, Mutant> = {
     noticedBy: ["4-impaired-region-is-asked"],
   },
   "an impairment continues although another region sees the same": {
-    clause: "count(*) filter (where a.bad_alone) as alone",
-    becomes: "count(*) filter (where a.bad) as alone",
+    clause: "count(*) filter (where a.cut_off and a.alone) as cut_alone",
+    becomes: "count(*) filter (where a.cut_off) as cut_alone",
     noticedBy: ["4-outage-in-a-cascade"],
   },
   "components that have long been bad are a sign of a bad network": {
-    clause: "bool_and(s.freshly_bad) filter (where i.inside)",
-    becomes: "bool_and(s.bad) filter (where i.inside)",
+    clause: "bool_and(s.freshly_cut) filter (where i.inside)",
+    becomes: "bool_and(s.cut_off) filter (where i.inside)",
     noticedBy: ["4-one-block-after-another"],
   },
   "a venue with half of its components freshly bad is not freshly bad": {
-    clause: "and not s.refused) * 2 >= count(*)",
-    becomes: "and not s.refused) * 2 > count(*)",
+    clause: "engine.ms(r.impaired_within_ms) and s.may_be_ours) * 2 >= count(*)",
+    becomes: "engine.ms(r.impaired_within_ms) and s.may_be_ours) * 2 > count(*)",
     noticedBy: ["4-half-of-a-venue"],
   },
   "a venue with one freshly bad component is freshly bad": {
-    clause: "and not s.refused) * 2 >= count(*)",
-    becomes: "and not s.refused) > 0",
+    clause: "engine.ms(r.impaired_within_ms) and s.may_be_ours) * 2 >= count(*)",
+    becomes: "engine.ms(r.impaired_within_ms) and s.may_be_ours) > 0",
     noticedBy: ["4-a-third-of-a-venue"],
   },
   "a venue with half of its components bad is not bad": {
-    clause: "count(*) filter (where engine.is_bad(s.state)) * 2 >= count(*)",
-    becomes: "count(*) filter (where engine.is_bad(s.state)) * 2 > count(*)",
+    clause: "engine.is_bad(s.state) and s.may_be_ours) * 2 >= count(*)",
+    becomes: "engine.is_bad(s.state) and s.may_be_ours) * 2 > count(*)",
     noticedBy: ["4-half-of-a-venue"],
   },
   "an impairment continues while half of its venues are bad": {
-    clause: "      <= cardinality(i.venues)",
-    becomes: "      < cardinality(i.venues)",
+    clause: "else now_seen.cut_off end <= cardinality(i.venues)",
+    becomes: "else now_seen.cut_off end < cardinality(i.venues)",
     noticedBy: ["4-impaired-region"],
   },
   "an impairment never ends": {
@@ -89,15 +90,15 @@ export const ofImpairedRegions: Record<string, Mutant> = {
     noticedBy: ["4-outage-from-three-machines"],
   },
   "one bad region makes its machine impaired": {
-    clause: `    bool_and(s.bad) filter (where i.inside) and (bool_or(s.lately_bad) filter (where not i.inside)) is not true,
-    bool_and(s.freshly_bad) filter`,
-    becomes: `    bool_or(s.bad) filter (where i.inside) and (bool_or(s.lately_bad) filter (where not i.inside)) is not true,
-    bool_or(s.freshly_bad) filter`,
+    clause: `    bool_and(s.cut_off) filter (where i.inside),
+    bool_and(s.freshly_cut) filter`,
+    becomes: `    bool_or(s.cut_off) filter (where i.inside),
+    bool_or(s.freshly_cut) filter`,
     noticedBy: ["4-regions-of-a-machine-fail-apart"],
   },
   "trouble that is fresh in one region is fresh for its machine": {
-    clause: "bool_and(s.freshly_bad) filter",
-    becomes: "bool_or(s.freshly_bad) filter",
+    clause: "bool_and(s.freshly_cut) filter",
+    becomes: "bool_or(s.freshly_cut) filter",
     noticedBy: ["4-what-is-not-fresh-in-one-region"],
   },
   "a machine's impairment starts with the last of its regions": {
@@ -182,9 +183,8 @@ export const ofImpairedRegions: Record<string, Mutant> = {
     noticedBy: ["6-fails-in-part-before-a-cascade"],
   },
   "an impairment that lasts ends when another network fails": {
-    clause:
-      "case when i.recognised_at > at - engine.ms(r.impaired_within_ms) then now_bad.alone else now_bad.venues end",
-    becomes: "now_bad.alone",
+    clause: "case when s.young then now_seen.cut_alone else now_seen.cut_off end",
+    becomes: "now_seen.cut_alone",
     noticedBy: ["4-networks-fail-together"],
   },
   "a region whose network has failed for long counts as seeing the same": {
@@ -198,13 +198,13 @@ export const ofImpairedRegions: Record<string, Mutant> = {
     noticedBy: ["4-networks-fail-together"],
   },
   "a machine's region that measures nothing is impaired with it": {
-    clause: "and s.venue = any (c.venues) and s.bad\n    ) > cardinality(c.venues)",
-    becomes: "and s.venue = any (c.venues) and s.bad\n    ) > -1",
+    clause: "and s.venue = any (c.venues) and s.cut_off\n    ) > cardinality(c.venues)",
+    becomes: "and s.venue = any (c.venues) and s.cut_off\n    ) > -1",
     noticedBy: ["4-frozen-beside-an-impairment"],
   },
   "a component that is about to turn bad does not count as failing": {
-    clause: "s.bad_run > 0 as failing",
-    becomes: "engine.is_bad(s.state) as failing",
+    clause: "select s.bad_run > 0 and coalesce(",
+    becomes: "select engine.is_bad(s.state) and coalesce(",
     noticedBy: ["6-suspect-that-is-about-to-be"],
   },
   "a component that was not measured since counts in favour of the machine's network": {

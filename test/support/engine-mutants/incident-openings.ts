@@ -87,8 +87,8 @@ export const ofIncidentOpenings: Record<string, Mutant> = {
     noticedBy: ["6-blocked-by-most-is-not-suspect"],
   },
   "one region makes its machine suspect": {
-    clause: "bool_and(s.failing)",
-    becomes: "bool_or(s.failing)",
+    clause: "bool_and(s.cut) as cut",
+    becomes: "bool_or(s.cut) as cut",
     noticedBy: ["6-well-from-one-of-its-regions"],
   },
   "a registry's only region is suspect": {
@@ -117,8 +117,8 @@ export const ofIncidentOpenings: Record<string, Mutant> = {
     noticedBy: ["6-two-machines-are-not-suspect"],
   },
   "one request that fails elsewhere counts in favour of a network": {
-    clause: "< count(*) filter (where o.failing) as fails_alone",
-    becomes: "< least(1, count(*) filter (where o.failing)) as fails_alone",
+    clause: "        < count(*) filter (where o.cut)\n",
+    becomes: "        < least(1, count(*) filter (where o.cut))\n",
     noticedBy: ["6-cut-beside-hiccups-of-the-same"],
   },
   "other trouble elsewhere counts in favour of a network": {
@@ -141,17 +141,17 @@ export const ofIncidentOpenings: Record<string, Mutant> = {
     noticedBy: ["6-cut-beside-old-blocks"],
   },
   "a stream that is not silent yet counts in favour of a network": {
-    clause: "    where o.kind = 'rest' or o.failing\n",
+    clause: "    where o.shows\n",
     noticedBy: ["6-cut-where-most-stream"],
   },
   "a state that is still bad makes a network suspect": {
-    clause: "s.bad_run > 0 as failing",
-    becomes: "engine.is_bad(s.state) or s.bad_run > 0 as failing",
+    clause: "select s.bad_run > 0 and coalesce(",
+    becomes: "select (engine.is_bad(s.state) or s.bad_run > 0) and coalesce(",
     noticedBy: ["6-blip-before-an-outage"],
   },
   "a suspect vantage never confirms trouble that it has long seen": {
-    clause: "    where k.bad_since <= at - engine.ms(r.impaired_within_ms)\n      or g.vantage not in",
-    becomes: "    where g.vantage not in",
+    clause: "    where k.bad_since <= at - engine.ms(r.impaired_within_ms)\n      or not k.may_be_ours",
+    becomes: "    where not k.may_be_ours",
     noticedBy: ["6-long-bad-in-a-suspect-region"],
   },
   "the newest trouble of any region counts as that of each region": {

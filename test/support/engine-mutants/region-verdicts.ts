@@ -154,7 +154,7 @@ export const ofRegionVerdicts: Record<string, Mutant> = {
     noticedBy: ["6-fails-in-part-of-few"],
   },
   "a region's own trouble counts as a partial failure once it is over": {
-    clause: " and not g.was_impaired",
+    clause: "        and not (g.was_impaired and (seen.unanswered + seen.slow) * 2 >= seen.failed + seen.slow)\n",
     noticedBy: ["6-fails-in-part-after-an-impairment"],
   },
   "a socket's faults count as a stream's partial failure": {

@@ -63,13 +63,50 @@ export const ofUnjudged: Record<string, Mutant> = {
     becomes: "not in (select u.component_id from engine.unproven(at) u where u.reason = 'never')",
     noticedBy: ["4-ended-entries"],
   },
-  "refusals make a region impaired": {
-    clause: "engine.ms(r.impaired_within_ms) and not s.refused) * 2 >= count(*)",
+  "answers make a region impaired": {
+    clause: "engine.ms(r.impaired_within_ms) and s.may_be_ours) * 2 >= count(*)",
     becomes: "engine.ms(r.impaired_within_ms)) * 2 >= count(*)",
-    noticedBy: ["4-refused-in-one-country"],
+    noticedBy: ["4-common-outage-from-one-machine"],
   },
-  "a refusal dates an impairment": {
-    clause: "      and not s.refused\n",
+  "an impairment lasts while venues answer with errors": {
+    clause: "engine.is_bad(s.state) and s.may_be_ours) * 2 >= count(*)",
+    becomes: "engine.is_bad(s.state)) * 2 >= count(*)",
+    noticedBy: ["4-answers-end-an-impairment"],
+  },
+  "what failed by answers is the network's": {
+    clause: "(c.unanswered + c.slow) * 2 >= c.failed + c.slow",
+    becomes: "true",
+    noticedBy: ["4-answers-end-an-impairment", "4-refused-in-one-country"],
+  },
+  "half of what failed must be unanswered, and one more": {
+    clause: "(c.unanswered + c.slow) * 2 >= c.failed + c.slow",
+    becomes: "(c.unanswered + c.slow) * 2 > c.failed + c.slow",
+    noticedBy: ["4-half-answers"],
+  },
+  "venues that answer again leave their impairment the region's": {
+    clause: "s.young and 2 * now_seen.bad > cardinality(i.venues)",
+    becomes: "s.young and 2 * now_seen.cut_off > cardinality(i.venues)",
+    noticedBy: ["4-answers-end-an-impairment"],
+  },
+  "what a venue has answered is retracted": {
+    clause: "          and v.may_be_ours is not false\n",
+    noticedBy: ["6-answered-is-not-retracted"],
+  },
+  "answers make a vantage suspect": {
+    clause: "select s.bad_run > 0 and coalesce(engine.may_be_ours(s.newest_fault), true) as cut",
+    becomes: "select s.bad_run > 0 as cut",
+    noticedBy: ["6-answers-are-not-suspect"],
+  },
+  "answers count for nothing beside a failure of the network": {
+    clause: "\n      and count(*) filter (where o.answered_badly) <= count(*) filter (where o.cut)",
+    noticedBy: ["6-answers-are-not-suspect"],
+  },
+  "a component that answers waits for its vantage": {
+    clause: "      or not k.may_be_ours\n",
+    noticedBy: ["6-answers-open-beside-a-suspect-network"],
+  },
+  "an answer dates an impairment": {
+    clause: "      and s.may_be_ours\n",
     noticedBy: ["4-impairment-beside-a-refusal"],
   },
   "what was never seen good dates an impairment": {

@@ -244,6 +244,9 @@ class Incident(TypedDict):
     """Whether we know what the venue's feed said when the incident started: a reading without problems covers
     that time, or ended at most 15 minutes before it. Only then does a missing notice mean something. Null if
     the venue has no feed."""
+    beganAtOnce: list[str]
+    """The incidents of other venues that began within two minutes of it, open or closed, at most 50: perhaps
+    the trouble of a provider that they share. It may grow after the incident closed."""
 
 
 class VoteVantage(TypedDict):
@@ -1171,6 +1174,16 @@ class ComponentState(TypedDict):
     decision."""
 
 
+class CommonTrouble(TypedDict):
+    """Open incidents of at least four venues that began at once, each within two minutes of the next: perhaps
+    the trouble of a provider that they share."""
+
+    since: str
+    """When the first of them began."""
+    venues: list[str]
+    """The venues."""
+
+
 class CategoryCounts(TypedDict):
     """One category of the whole board."""
 
@@ -1291,6 +1304,9 @@ class StatusResponseSummary(TypedDict):
     """When it was computed, about every ten minutes, before generatedAt; null if it has not been yet."""
     activeIncidents: int
     """Open incidents of the rows."""
+    commonTrouble: Union[CommonTrouble, None]
+    """Open incidents of at least four venues that began at once, each within two minutes of the next: perhaps
+    the trouble of a provider that they share."""
     categories: list[CategoryCounts]
     """All categories, whatever the filter."""
 

@@ -1,0 +1,73 @@
+/**
+ * Most venues fail at once, as on a day when a large CDN or cloud does, and all regions measure from one machine: their
+ * answers show that the machine's network works.
+ */
+import t from "tap";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
+import type { ScriptedFault } from "../../simulator/faults.js";
+import { get, readIncidents, readRegions, type Incident } from "../support/board.js";
+import { followStates } from "../support/states.js";
+import { until } from "../support/until.js";
+import { componentsOf, startWay } from "../support/way.js";
+
+const regions = ["eu-central", "ap-southeast", "us-east"];
+const failing = ["binance", "coinbase", "okx", "kraken", "kucoin", "gate"];
+const well = ["bybit", "bitget", "gemini"];
+
+/** What the venues answer behind a provider in trouble. */
+const kinds: Omit<ScriptedFault, "venue">[] = [
+  { component: "rest:*", kind: "status", status: 500 },
+  { component: "rest:*", kind: "wrong-body" },
+  { component: "rest:*", kind: "status", status: 522 },
+];
+
+interface Named extends Incident {
+  beganAtOnce: string[];
+}
+
+interface Status {
+  summary: { commonTrouble: { since: string; venues: string[] } | null };
+}
+
+await t.test("a common outage is seen from one machine, and stays on record", async (t) => {
+  const states = followStates();
+  const way = await startWay(t, {
+    ...{ registry: await loadRegistry("registry/default.json"), only: [...failing, ...well] },
+    machines: Object.fromEntries(regions.map((one) => [one, "one"])),
+    onTick: (pool) => states.note(pool),
+  });
+  const rest = (id: string) => componentsOf(way.registry, id, "rest:*");
+  const everything = [...failing, ...well].flatMap((id) => [...rest(id), ...componentsOf(way.registry, id, "ws:*")]);
+  await states.until(everything, "operational");
+  const { commonTrouble: before } = (await get<Status>(`${way.url}/v1/status`)).summary;
+  t.equal(before, null);
+
+  failing.forEach((venue, place) => way.world.fault({ venue, ...kinds[place % kinds.length]! }));
+  await states.until(failing.flatMap(rest), "outage");
+  const open = await opened();
+  for (const one of open) {
+    const others = open.filter(({ venue }) => venue !== one.venue).map(({ slug }) => slug);
+    t.same([...one.beganAtOnce].sort(), others.sort(), one.slug);
+  }
+  const { summary } = await get<Status>(`${way.url}/v1/status`);
+  t.same(summary.commonTrouble?.venues, [...failing].sort());
+  const board = await (await fetch(way.url)).text();
+  t.match(board, /6 venues at once, since \d\d:\d\d UTC: a shared provider\?/);
+  for (const { id, impaired } of await readRegions(way.url)) t.notOk(impaired, id);
+
+  await way.world.clear();
+  await states.until(failing.flatMap(rest), "operational");
+  await until(async () => (await readIncidents(way.url)).every(({ status }) => status === "closed"));
+  t.same((await readIncidents(way.url)).map(({ slug }) => slug).sort(), open.map(({ slug }) => slug).sort());
+  for (const one of well.flatMap(rest)) t.notMatch(states.since(one, 0).join(), /degraded|outage/, one);
+
+  /** The incidents of all of them. */
+  async function opened(): Promise<Named[]> {
+    let incidents: Named[] = [];
+    await until(async () => {
+      incidents = (await readIncidents(way.url)) as Named[];
+      return failing.flatMap(rest).every((one) => incidents.some((it) => `${it.venue} ${it.component}` === one));
+    });
+    return incidents;
+  }
+});
