@@ -102,6 +102,35 @@ as $$
   group by v.venue_id
 $$;
 
+-- Open incidents that look like one: those of at least `impaired_min_venues` venues, each of which began at once with
+-- the next. {since, venues: [id]} of the most venues; null if there are none.
+create function api.common_trouble(only_category text) returns json
+language sql stable
+begin atomic
+  select json_build_object(
+    'since', api.iso(min(b.started_at)),
+    'venues', json_agg(distinct b.venue)
+  )
+  from (
+    select o.venue, o.started_at, count(*) filter (where o.apart) over (order by o.started_at, o.incident_id) as burst
+    from (
+      select
+        i.venue,
+        i.started_at,
+        i.incident_id,
+        i.started_at - lag(i.started_at) over (order by i.started_at, i.incident_id) > api.at_once() as apart
+      from api.incident i
+      where i.closed_at is null and (only_category is null or i.category = only_category)
+    ) o
+  ) b
+  group by b.burst
+  having count(distinct b.venue) >= (
+    select (f.rules ->> 'impaired_min_venues')::int from rules_in_force f order by f.holds_from desc limit 1
+  )
+  order by count(distinct b.venue) desc, min(b.started_at)
+  limit 1;
+end;
+
 -- The live board: every published venue with its ninety days and its last day of latency, and the fleet as a whole. One
 -- row.
 --

@@ -61,7 +61,10 @@ void t.test("what was left out is said in words", (t) => {
   const [first, last] = [period, { ...period, from: "2026-01-31T11:58:00.000Z", to: null, minutes: 2 }];
   const { text, links } = comparison({ excluded: [last, first] });
   t.match(text, /2 periods are left out of all figures above, 8 minutes in all\./);
-  t.match(text, /was left out for 6 minutes, from 30 Jan, 03:10 UTC until 30 Jan, 03:16 UTC\. Most venues were cut off/);
+  t.match(
+    text,
+    /was left out for 6 minutes, from 30 Jan, 03:10 UTC until 30 Jan, 03:16 UTC\. Most venues were cut off/,
+  );
   t.match(text, /from 11:58 UTC until now, and it still lasts\./);
   t.ok(links.includes(`/regions#${period.region}`));
   const many = comparison({ excluded: Array.from({ length: 25 }, () => period) });
