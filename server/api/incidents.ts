@@ -5,7 +5,8 @@ import { category, choice, instant, integer, parameterReader, type Values, venue
 import type { BadParameter } from "./problem.js";
 import { incidentsTable } from "./schemas/tables.js";
 import type { Snapshot, Snapshots } from "./snapshot.js";
-import { type AnswerTable, formReader, type TableFormat } from "./tables.js";
+import { formReader, type TableFormat } from "./table-form.js";
+import type { AnswerTable } from "./tables.js";
 
 export function incidentsParameters(registry: Registry) {
   return {

@@ -2,7 +2,8 @@ import type { RequestHandler } from "express";
 import { answerJson, queryOf } from "./answer.js";
 import { category, integer } from "./parameters.js";
 import { reliabilityTable } from "./schemas/tables.js";
-import { type AnswerTable, formReader, type TableFormat } from "./tables.js";
+import { formReader, type TableFormat } from "./table-form.js";
+import type { AnswerTable } from "./tables.js";
 import type { Windows } from "./windows.js";
 
 export const reliabilityParameters = {

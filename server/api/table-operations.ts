@@ -6,7 +6,8 @@ import { exampleOf } from "./schemas/example.js";
 import type { Schema } from "./schemas/shapes.js";
 import { csvSchema, type TableSchema, workbookSchema } from "./schemas/table.js";
 import { incidentsTable, reliabilityTable, venueTable } from "./schemas/tables.js";
-import { attachment, decimalParameters, tableTypes } from "./tables.js";
+import { decimalParameters } from "./table-form.js";
+import { attachment, tableTypes } from "./tables.js";
 
 interface DescribedTable extends Pick<Operation, "group" | "names" | "parameters"> {
   id: string;

@@ -4,9 +4,8 @@ import { csvText, type DecimalMark } from "../../shared/text/spreadsheet-safe-cs
 import type { Pool } from "../../shared/database/pool.js";
 import type { RowStream } from "../../shared/database/row-stream.js";
 import { dataCache } from "./answer.js";
-import { choice, parameterReader, type Parameters, type Values } from "./parameters.js";
-import type { BadParameter } from "./problem.js";
 import type { TableSchema } from "./schemas/table.js";
+import type { TableForm, TableFormat } from "./table-form.js";
 import { workbook } from "./workbook.js";
 
 /** A table and the statement behind it. */
@@ -22,16 +21,6 @@ export interface Table {
   empty?: () => Error;
 }
 
-/** The formats of tables; each is the ending of an address, too. */
-export const tableFormats = ["csv", "xlsx"] as const;
-
-export type TableFormat = (typeof tableFormats)[number];
-
-export interface TableForm {
-  format: TableFormat;
-  decimal: DecimalMark;
-}
-
 export type AnswerTable = (response: Response, form: TableForm, table: Table) => Promise<void>;
 
 /** Makes the function with which every route answers as a table. */
@@ -44,6 +33,7 @@ export function tableAnswerer(options: { pool: Pick<Pool, "rows">; siteUrl: stri
   };
 }
 
+/** Media types. */
 export const tableTypes = {
   csv: "text/csv",
   xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
@@ -88,44 +78,4 @@ function instantOf({ columns, first }: RowStream): string {
 async function* csvOf(rows: RowStream, decimal: DecimalMark): AsyncGenerator<string> {
   yield csvText([rows.columns], decimal);
   for (let batch = await rows.next(); batch; batch = await rows.next()) yield csvText(batch, decimal);
-}
-
-export const decimalParameters = {
-  decimal: choice(
-    "The decimal mark. With comma, as spreadsheets in German, French and many other languages expect it, semicolons separate the fields.",
-    ["point", "comma"],
-    "point",
-  ),
-};
-
-/** Of addresses without an ending. */
-export const formatParameters = {
-  format: choice("The same as JSON or, at another address, as a table.", ["json", ...tableFormats], "json"),
-  ...decimalParameters,
-};
-
-export type Form = Values<typeof formatParameters>;
-
-/**
- * Makes a reader of the query of a resource that is JSON and a table.
- *
- * @param ending of the address, which says the format; null: the parameter `format` says it
- */
-export function formReader<Set extends Parameters>(
-  parameters: Set,
-  ending: TableFormat | null,
-  check?: (values: Values<Set>) => BadParameter[],
-): (query: URLSearchParams) => Values<Set> & Form {
-  const ofForm = ending === null ? formatParameters : ending === "csv" ? decimalParameters : {};
-  const usual: Form = { format: ending ?? "json", decimal: "point" };
-  const read = parameterReader({ ...parameters, ...ofForm }, (values) => [
-    ...(check?.(values as Values<Set>) ?? []),
-    ...faultsOf({ ...usual, ...values }),
-  ]);
-  return (query) => ({ ...usual, ...read(query) }) as Values<Set> & Form;
-}
-
-function faultsOf({ format, decimal }: Form): BadParameter[] {
-  if (decimal === "point" || format === "csv") return [];
-  return [{ parameter: "decimal", message: `expected comma only together with format=csv; got format=${format}` }];
 }

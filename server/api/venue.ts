@@ -6,7 +6,8 @@ import type { Boards } from "./boards.js";
 import { choice, region } from "./parameters.js";
 import { Problem, shortened } from "./problem.js";
 import { venueTable } from "./schemas/tables.js";
-import { type AnswerTable, formReader, type Table, type TableFormat } from "./tables.js";
+import { formReader, type TableFormat } from "./table-form.js";
+import type { AnswerTable, Table } from "./tables.js";
 
 export function venueParameters(registry: Registry) {
   return {
