@@ -42,7 +42,7 @@ export function formReader<Set extends Parameters>(
   const ofForm = ending === null ? formatParameters : ending === "csv" ? decimalParameters : {};
   const usual: Form = { format: ending ?? "json", decimal: "point" };
   const read = parameterReader({ ...parameters, ...ofForm }, (values) => [
-    ...(check?.(values as Values<Set>) ?? []),
+    ...(check?.(values) ?? []),
     ...faultsOf({ ...usual, ...values }),
   ]);
   return (query) => ({ ...usual, ...read(query) }) as Values<Set> & Form;
