@@ -1,8 +1,10 @@
-/** Measures what the API costs: recomputed pages, and long lists as CSV. */
+/** Measures what the API costs: recomputed pages, and long lists as tables. */
 import { createServer } from "node:http";
 import express, { type Express } from "express";
 import { request } from "undici";
-import { sendCsv } from "../server/api/csv.js";
+import { incidentsTable } from "../server/api/schemas/tables.js";
+import { tableFormats } from "../server/api/table-form.js";
+import { sendTable } from "../server/api/tables.js";
 import { startWeb } from "../server/api/web.js";
 import { operations } from "../server/api/operations.js";
 import { type Pool, sql } from "../shared/database/pool.js";
@@ -15,7 +17,7 @@ import { log, openStage, recordHistory, type Stage } from "./stage.js";
 import { load } from "./web-load.js";
 
 const rounds = 3;
-const csvRows = 100_000;
+const tableRows = 100_000;
 /** The promised time for a server, and four times that for the embedded database. */
 const promisedMs = { board: 20, page: 100 };
 const patience = process.env["DATABASE_URL"] ? 1 : 4;
@@ -152,10 +154,7 @@ async function pagesOf(pool: Pool, registry: Registry): Promise<string[]> {
   const venue = registry.venues[0]!.id;
   const pages = operations(registry, "http://localhost")
     .filter(({ asksDatabase }) => asksDatabase)
-    .flatMap(({ path, table }) => {
-      const filled = path.replace("{venue}", venue).replace("{slug}", newest.slug);
-      return table ? [filled, `${filled}?format=csv`] : [filled];
-    });
+    .map(({ path }) => path.replace("{venue}", venue).replace("{slug}", newest.slug));
   return [...pages, `/v1/exchanges/${venue}?range=7d`, "/v1/incidents?limit=200", "/v1/incidents?limit=200&format=csv"];
 }
 
@@ -180,58 +179,60 @@ export function withoutClock(pool: Pool) {
 /** No route returns so long a list, so this calls the function behind the routes. */
 async function longList({ pool }: Stage): Promise<Figure[]> {
   await pool.script("truncate incident cascade");
-  await manyIncidents(pool, csvRows);
+  await manyIncidents(pool, tableRows);
   await pool.script("analyze incident");
   const holdMs = 300_000;
   const open = () =>
-    pool.rows("incidents_csv", [null, null, "all", 365, csvRows, null, null, "http://localhost"], { holdMs });
-  const app = express();
-  app.get("/", async (_request, response) => {
-    await sendCsv(response, await open(), "bench");
-  });
-  const { port, close } = await serve(app);
-
+    pool.rows("incidents_csv", [null, null, "all", 365, tableRows, null, null, "http://localhost"], { holdMs });
   const readOnly = async () => {
     const rows = await open();
     let read = 0;
     for (let batch = await rows.next(); batch; batch = await rows.next()) read += batch.length;
-    if (read !== csvRows) throw new Error(`expected ${csvRows}, got ${read}`);
+    if (read !== tableRows) throw new Error(`expected ${tableRows}, got ${read}`);
   };
-  let bytes = 0;
-  const csvMs: number[] = [];
-  const asCsv = async () => {
-    const taken = await load(port, "/", 1, 0);
-    bytes = taken.bytes;
-    csvMs.push(taken.tookMs);
-  };
+  const app = express();
+  for (const format of tableFormats)
+    app.get(`/${format}`, async (_request, response) => {
+      const table = { rows: await open(), schema: incidentsTable, name: "bench" };
+      await sendTable(response, { format, decimal: "point" }, table);
+    });
+  const { port, close } = await serve(app);
   await readOnly();
-  const beforeMiB = rssMiB();
-  let mostMiB = beforeMiB;
-  const watch = setInterval(() => {
-    mostMiB = Math.max(mostMiB, rssMiB());
-  }, 20);
-  const floorMs: number[] = [];
-  for (let round = 0; round < rounds; round++) {
-    floorMs.push(...(await timesMs(1, readOnly)));
-    await asCsv();
+  const figures: Figure[] = [];
+  for (const format of tableFormats) {
+    const beforeMiB = rssMiB();
+    let mostMiB = beforeMiB;
+    const watch = setInterval(() => {
+      mostMiB = Math.max(mostMiB, rssMiB());
+    }, 20);
+    let bytes = 0;
+    const tableMs: number[] = [];
+    const floorMs: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      floorMs.push(...(await timesMs(1, readOnly)));
+      const taken = await load(port, `/${format}`, 1, 0);
+      bytes = taken.bytes;
+      tableMs.push(taken.tookMs);
+    }
+    clearInterval(watch);
+    const perSecond = (times: number[]) => tableRows / (spreadOf(times).p50 / 1000);
+    figures.push(
+      {
+        what: `${tableRows} incidents as ${format}, ${Math.round(bytes / 2 ** 20)} MiB`,
+        value: perSecond(tableMs),
+        unit: "rows/s",
+        floor: { value: perSecond(floorMs), what: "reading the same cursor" },
+      },
+      {
+        what: "memory that this takes",
+        value: mostMiB - beforeMiB,
+        unit: "MiB",
+        floor: { value: 50, what: "promised" },
+      },
+    );
   }
-  clearInterval(watch);
   close();
-  const perSecond = (times: number[]) => csvRows / (spreadOf(times).p50 / 1000);
-  return [
-    {
-      what: `${csvRows} incidents as CSV, ${Math.round(bytes / 2 ** 20)} MiB`,
-      value: perSecond(csvMs),
-      unit: "rows/s",
-      floor: { value: perSecond(floorMs), what: "reading the same cursor" },
-    },
-    {
-      what: "memory that this takes",
-      value: mostMiB - beforeMiB,
-      unit: "MiB",
-      floor: { value: 50, what: "promised" },
-    },
-  ];
+  return figures;
 }
 
 function rssMiB(): number {

@@ -4,7 +4,6 @@ import express, { type Express, type RequestHandler, type Response } from "expre
 import { healthBody, readinessOf } from "../health/health.js";
 import { type Boards, makeBoards } from "./boards.js";
 import { type DatabaseClock, makeClock } from "./clock.js";
-import { csvAnswerer } from "./csv.js";
 import { detectionRoute } from "./detection.js";
 import { makeChangeLog } from "./events/change-log.js";
 import { type EventStreams, makeEventStreams } from "./events/event-streams.js";
@@ -40,8 +39,10 @@ import { type Aged, makeSnapshots, type WhileBusy } from "./snapshot.js";
 import { makeAged, makeFreshness, staleAfterMs } from "./stale.js";
 import { statuspageRedirects, statuspageRoutes } from "../statuspage/statuspage-routes.js";
 import { statusRoute } from "./status.js";
+import { tableFormats } from "./table-form.js";
+import { tableAnswerer } from "./tables.js";
 import { thresholdsRoute } from "./thresholds.js";
-import { venueRoute } from "./venue.js";
+import { venueDaysRoute, venueRoute } from "./venue.js";
 import { venueStateRoute } from "./venue-state.js";
 import { makeWindows } from "./windows.js";
 
@@ -96,7 +97,7 @@ export function makeApp(
   // separate caches: clients can request many pages and windows, and these must not evict a venue's body
   const incidents = makeSnapshots(pool, hundred, clock, whileBusy, aged);
   const windows = makeWindows(makeSnapshots(pool, hundred, clock, whileBusy, aged));
-  const answerCsv = csvAnswerer({ ...options, pool });
+  const answerTable = tableAnswerer({ ...options, pool });
   const app = express();
   app.disable("x-powered-by");
   // cacheable bodies set their own ETag; others need none
@@ -136,15 +137,20 @@ export function makeApp(
   app.use((request, _response, next) => next(failures.get(request)));
   app.get("/llms.txt", llmsTextRoute(options));
   app.get("/v1/status", statusRoute(boards));
-  app.get(["/v1/exchanges/:venue", "/v1/targets/:venue"], venueRoute(registry, boards, answerCsv));
+  app.get(["/v1/exchanges/:venue", "/v1/targets/:venue"], venueRoute(registry, boards, answerTable));
   app.get(["/v1/exchanges/:venue/state", "/v1/targets/:venue/state"], venueStateRoute(registry, boards));
   app.get("/v1/regions", regionsRoute(boards));
   app.get("/v1/thresholds", thresholdsRoute(registry));
-  app.get("/v1/reliability", reliabilityRoute(windows, answerCsv));
+  app.get("/v1/reliability", reliabilityRoute(windows, answerTable));
   app.get("/v1/detection", detectionRoute(windows));
   app.get("/v1/notify", notifyRoute(boards));
   app.get("/v1/events", eventsRoute(registry, events, options.streamLimits ?? streamLimits, sendProblem));
-  app.get("/v1/incidents", incidentsRoute(registry, incidents, answerCsv));
+  app.get("/v1/incidents", incidentsRoute(registry, incidents, answerTable));
+  for (const format of tableFormats) {
+    app.get(`/v1/targets/:venue/days.${format}`, venueDaysRoute(registry, answerTable, format));
+    app.get(`/v1/reliability.${format}`, reliabilityRoute(windows, answerTable, format));
+    app.get(`/v1/incidents.${format}`, incidentsRoute(registry, incidents, answerTable, format));
+  }
   app.get("/v1/incidents/:slug", incidentRoute(pool, incidents));
   const feeds = makeSnapshots(pool, hundred, clock, whileBusy);
   for (const [path, route] of feedRoutes(options, feeds)) app.get(path, route);

@@ -1,6 +1,6 @@
 import { dataCache } from "./answer.js";
 import { jsonFeedResponse } from "./schemas/json-feed.js";
-import { type Schema, text } from "./schemas/shapes.js";
+import { bytes, type Schema } from "./schemas/shapes.js";
 
 interface FeedFormat {
   /** Name within an operation's id. */
@@ -11,19 +11,19 @@ interface FeedFormat {
   answers: Record<string, Schema>;
 }
 
-const atom = text(
+const atom = bytes(
   "An Atom 1.0 document (RFC 4287). It changes only with its entries.",
   `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"><id>urn:uuid:6f1d0c2b-9a4e-8c1f-a5e0-1d2c3b4a5f6e</id>…</feed>
 `,
 );
-const rss = text(
+const rss = bytes(
   "An RSS 2.0 document. It changes only with its items.",
   `<?xml version="1.0" encoding="utf-8"?>
 <rss version="2.0"><channel><title>venuewatch: incidents of all venues</title>…</channel></rss>
 `,
 );
-const calendar = text(
+const calendar = bytes(
   "An iCalendar object (RFC 5545). An event has DTEND only if the venue gave an end; its description says whether that is a plan.",
   "BEGIN:VCALENDAR\r\nVERSION:2.0\r\n…\r\nEND:VCALENDAR\r\n",
 );

@@ -1,10 +1,12 @@
 import type { RequestHandler } from "express";
 import type { Registry } from "../../shared/registry/registry.js";
 import { answerJson, queryOf } from "./answer.js";
-import type { AnswerCsv } from "./csv.js";
-import { category, choice, format, instant, integer, parameterReader, type Values, venueFilter } from "./parameters.js";
-import { badParameters } from "./problem.js";
+import { category, choice, instant, integer, parameterReader, type Values, venueFilter } from "./parameters.js";
+import type { BadParameter } from "./problem.js";
+import { incidentsTable } from "./schemas/tables.js";
 import type { Snapshot, Snapshots } from "./snapshot.js";
+import { formReader, type TableFormat } from "./table-form.js";
+import type { AnswerTable } from "./tables.js";
 
 export function incidentsParameters(registry: Registry) {
   return {
@@ -22,24 +24,24 @@ export function incidentsParameters(registry: Registry) {
       Number.MAX_SAFE_INTEGER,
       null,
     ),
-    format,
   };
 }
 
-/** `/v1/incidents`: history by pages, newest first. */
-export function incidentsRoute(registry: Registry, snapshots: Snapshots, answerCsv: AnswerCsv): RequestHandler {
-  const read = incidentsReader(registry);
+/** `/v1/incidents`: history by pages, newest first; with an ending, as a table. */
+export function incidentsRoute(
+  registry: Registry,
+  snapshots: Snapshots,
+  answerTable: AnswerTable,
+  ending: TableFormat | null = null,
+): RequestHandler {
   const usual = incidentsParameters(registry);
+  const read = formReader(usual, ending, tiesWithoutCursor);
   return async (request, response) => {
-    const page = read(queryOf(request));
-    if (page.format === "csv") {
-      return answerCsv(response, {
-        file: "incidents_csv",
-        values: valuesOf(page),
-        name: fileNameOf(page, usual),
-      });
-    }
-    await answerJson(response, await incidentsOf(page, snapshots));
+    const { format, decimal, ...page } = read(queryOf(request));
+    if (format === "json") return answerJson(response, await incidentsOf(page, snapshots));
+    const name = fileNameOf(page, usual);
+    const table = { file: "incidents_csv", values: valuesOf(page), schema: incidentsTable, name };
+    await answerTable(response, { format, decimal }, table);
   };
 }
 
@@ -50,18 +52,12 @@ export type IncidentsQuery = Values<Usual>;
 
 /** @throws (the reader) Problem 400 that names every invalid parameter */
 export function incidentsReader(registry: Registry): (query: URLSearchParams) => IncidentsQuery {
-  const read = parameterReader(incidentsParameters(registry));
-  return (query) => {
-    const page = read(query);
-    if (page.beforeId !== null && page.before === null)
-      throw badParameters([
-        {
-          parameter: "beforeId",
-          message: "expected together with before, whose ties it breaks; before is missing",
-        },
-      ]);
-    return page;
-  };
+  return parameterReader(incidentsParameters(registry), tiesWithoutCursor);
+}
+
+function tiesWithoutCursor({ before, beforeId }: IncidentsQuery): BadParameter[] {
+  if (beforeId === null || before !== null) return [];
+  return [{ parameter: "beforeId", message: "expected together with before, whose ties it breaks; before is missing" }];
 }
 
 export async function incidentsOf(page: IncidentsQuery, snapshots: Snapshots): Promise<Snapshot> {

@@ -15,15 +15,12 @@ import { license, version } from "../../shared/config/package.js";
 import { answerJson, dataCache, longCache } from "./answer.js";
 import type { AppOptions } from "./app-options.js";
 import { type Body, makeBody } from "./body.js";
-import { csvText } from "../../shared/text/spreadsheet-safe-csv.js";
-import { attachment } from "./csv.js";
 import { incidentCache } from "./incident.js";
 import { mcpAnswers, mcpOperation } from "./mcp-operation.js";
 import { groups, type Operation } from "./operation.js";
 import { operations } from "./operations.js";
 import { exampleOf } from "./schemas/example.js";
 import { namedSchemas, type Schema } from "./schemas/shapes.js";
-import { tableExample, tableText } from "./schemas/table.js";
 import { alertWebhook } from "./webhook.js";
 
 /** `/openapi.json`: the OpenAPI 3.1 description of this API, generated from the schemas and parameters in use. */
@@ -129,18 +126,10 @@ function parametersOf({ names, parameters }: Operation): ParameterObject[] {
   ] as ParameterObject[];
 }
 
-function contentOf({ answers, table }: Operation): ContentObject {
-  return {
-    ...Object.fromEntries(
-      Object.entries(answers).map(([type, schema]) => [type, { schema: partOf(schema), ...exampleIn(schema) }]),
-    ),
-    ...(table && {
-      "text/csv": {
-        schema: { type: "string", description: tableText(table) },
-        example: csvText(tableExample(table)),
-      },
-    }),
-  };
+function contentOf({ answers }: Operation): ContentObject {
+  return Object.fromEntries(
+    Object.entries(answers).map(([type, schema]) => [type, { schema: partOf(schema), ...exampleIn(schema) }]),
+  );
 }
 
 /** Inline, or a reference if the schema is named, since a venue's two paths share one. */
@@ -155,30 +144,31 @@ function examplesOf(described: Operation[]) {
   return Object.fromEntries(named.map((schema) => [schema.title!, { value: exampleOf(schema) }]));
 }
 
-function headersOf({ answers, cache, limited, table }: Operation): Record<string, HeaderObject | ReferenceObject> {
+function headersOf({ answers, cache, limited, attachment }: Operation): Record<string, HeaderObject | ReferenceObject> {
   return {
     ...("text/event-stream" in answers && {
       "X-Accel-Buffering": textHeader("So that nginx passes events on at once.", "no"),
     }),
     "Cache-Control": cacheHeader("How long caches may keep the response.", cache),
-    ...(isKept(cache) && bodyHeaders),
+    ...(isTagged({ cache, attachment }) && bodyHeaders),
     ...(limited && limitHeaders),
-    ...(table && {
+    ...(attachment !== undefined && {
       "Content-Disposition": textHeader(
-        "With text/csv: the file name for browsers, made of the request's parameters and the day of generatedAt.",
-        attachment(table.name, "2026-01-31"),
+        "The file name for browsers, made of the request's parameters and the day of generatedAt.",
+        attachment,
       ),
     }),
   };
 }
 
-function isKept(cache: string[]): boolean {
-  return !cache.includes("no-store");
+function isTagged({ cache, attachment }: Pick<Operation, "cache" | "attachment">): boolean {
+  return !cache.includes("no-store") && attachment === undefined;
 }
 
 /** All responses of an operation except 200. */
 function othersOf({
   cache,
+  attachment,
   names,
   parameters,
   seeks = false,
@@ -187,7 +177,7 @@ function othersOf({
   limited,
 }: Operation): [status: string, answer: ReferenceObject][] {
   const others: [string, boolean, keyof typeof otherAnswers][] = [
-    ["304", isKept(cache), limited ? "Answer304" : "Answer304Unlimited"],
+    ["304", isTagged({ cache, attachment }), limited ? "Answer304" : "Answer304Unlimited"],
     ["400", parameters !== undefined || names !== undefined, "Answer400"],
     ["404", names !== undefined || seeks, retractable ? "Answer404Retracted" : "Answer404"],
     ["405", true, "Answer405"],
@@ -202,14 +192,14 @@ function othersOf({
 
 const headers = {
   ETag: textHeader(
-    "Strong: identifies the exact bytes, so it differs between Content-Encodings. Send it back as If-None-Match. Not with text/csv.",
+    "Strong: identifies the exact bytes, so it differs between Content-Encodings. Send it back as If-None-Match.",
     '"Yk0Xq1Q3v1Jt3p8n5E4c2wW7d6M-br"',
   ),
-  Vary: textHeader("Request headers that select the encoding of the body. Not with text/csv.", "Accept-Encoding"),
+  Vary: textHeader("Request headers that select the encoding of the body.", "Accept-Encoding"),
   VaryAccept: textHeader("Request header that selects a problem document or a page.", "Accept"),
   ContentEncoding: {
     description:
-      "Compression of the body. Absent when uncompressed: if the client accepts neither, below 1000 bytes, and with text/csv.",
+      "Compression of the body. Absent when uncompressed: if the client accepts neither, and below 1000 bytes.",
     schema: { type: "string", enum: ["br", "gzip"] },
     example: "br",
   },

@@ -1,7 +1,6 @@
 import { dataCache, longCache } from "./answer.js";
 import type { Parameters } from "./parameters.js";
 import type { Schema } from "./schemas/shapes.js";
-import type { TableSchema } from "./schemas/table.js";
 
 /** One public operation. `/openapi.json` is generated from these alone. */
 export interface Operation {
@@ -17,8 +16,8 @@ export interface Operation {
   parameters?: Parameters;
   /** Schemas of the 200 response, by media type. */
   answers: Record<string, Schema>;
-  /** The table that `format=csv` returns, and its file name with default parameters. */
-  table?: TableSchema & { name: string };
+  /** Content-Disposition with default parameters; only of tables, which are made for each request and have no ETag. */
+  attachment?: string;
   /** Possible Cache-Control values of a 200 response. */
   cache: string[];
   /** Whether a query parameter may name what does not exist, which gives 404, too. */

@@ -13,14 +13,13 @@ import { notifyResponse } from "./schemas/notify.js";
 import { reliabilityResponse } from "./schemas/reliability.js";
 import { healthResponse, openapiResponse, regionsResponse, thresholdsResponse } from "./schemas/service.js";
 import { eventStream } from "./schemas/event-stream.js";
-import { exampleOf } from "./schemas/example.js";
 import { slug, text, venueId } from "./schemas/shapes.js";
 import { statusResponse } from "./schemas/status.js";
-import { incidentsTable, reliabilityTable, venueTable } from "./schemas/tables.js";
 import { exchangeResponse } from "./schemas/venue.js";
 import { venueStateResponse } from "./schemas/venue-state.js";
 import { statusParameters } from "./status.js";
 import { statuspageOperations } from "./statuspage-operations.js";
+import { tableOperations } from "./table-operations.js";
 import { venueParameters } from "./venue.js";
 import { presentIds } from "./venue-ids.js";
 
@@ -47,7 +46,6 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
     names: { venue },
     parameters: venueParameters(registry),
     answers: { [json]: exchangeResponse },
-    table: { ...venueTable, name: `${String(exampleOf(venue))}-days-90` },
     ...perTick,
   } satisfies Partial<Operation>;
 
@@ -75,7 +73,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       path: "/v1/targets/{venue}",
       summary: "One venue in detail",
       description:
-        "`region` selects the vantage point of the latency chart, the endpoints and the streams; `state`, `days` and `uptimePct90d` combine all regions by quorum. With `range=7d` a body may be up to half a minute old while nothing changes, see `generatedAt`. A renamed venue is found under its former ids too; `exchange.id` is the present one.",
+        "`region` selects the vantage point of the latency chart, the endpoints and the streams; `state`, `days` and `uptimePct90d` combine all regions by quorum. With `range=7d` a body may be up to half a minute old while nothing changes, see `generatedAt`. A renamed venue is found under its former ids too; `exchange.id` is the present one. With `format=csv` or `format=xlsx`, the answer is that of /v1/targets/{venue}/days.csv or /v1/targets/{venue}/days.xlsx.",
       ...venuePage,
     },
     {
@@ -117,10 +115,9 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       path: "/v1/reliability",
       group: "history",
       summary: "The venues compared over a window",
-      description: `Computed from roll-ups; every definition is at ${siteUrl}/methodology. \`fleet\` covers only the rows of this response. A body may be up to half a minute old while nothing changes, see \`generatedAt\`.`,
+      description: `Computed from roll-ups; every definition is at ${siteUrl}/methodology. \`fleet\` covers only the rows of this response. A body may be up to half a minute old while nothing changes, see \`generatedAt\`. With \`format=csv\` or \`format=xlsx\`, the answer is that of /v1/reliability.csv or /v1/reliability.xlsx.`,
       parameters: reliabilityParameters,
       answers: { [json]: reliabilityResponse },
-      table: { ...reliabilityTable, name: "all-reliability-days-90" },
       ...perTick,
     },
     {
@@ -129,10 +126,9 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       group: "history",
       summary: "The history of incidents, newest first",
       description:
-        "For the next page, pass the last incident's `startedAt` as `before` and its `id` as `beforeId`: several incidents may have started at one instant. A page shorter than `limit` is the last. `beforeId` requires `before`.",
+        "For the next page, pass the last incident's `startedAt` as `before` and its `id` as `beforeId`: several incidents may have started at one instant. A page shorter than `limit` is the last. `beforeId` requires `before`. With `format=csv` or `format=xlsx`, the answer is that of /v1/incidents.csv or /v1/incidents.xlsx.",
       parameters: incidentsParameters(registry),
       answers: { [json]: incidentsResponse },
-      table: { ...incidentsTable, name: "all-incidents-days-90" },
       ...perTick,
     },
     {
@@ -169,6 +165,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       answers: { [json]: notifyResponse },
       ...perTick,
     },
+    ...tableOperations(registry, venue),
     ...feedOperations(venue),
     {
       id: "getRegions",

@@ -31,12 +31,6 @@ export const category = choice(
   null,
 );
 
-export const format = choice(
-  "csv: a table for spreadsheets, a flat projection of the JSON response.",
-  ["json", "csv"],
-  "json",
-);
-
 /** A former id is replaced by the present one. */
 export function venueFilter(registry: Registry): Parameter<string | null> {
   const ids = presentIds(registry);
@@ -113,10 +107,14 @@ const isInstant = new RegExp(instantPattern);
  *
  * Unknown parameters are ignored. A repeated, structured (`days[]=1`) or empty one is invalid.
  *
+ * @param check names parameters that are valid alone, and not with the others
  * @returns a function that returns a value for every parameter
  * @throws (the function) Problem 400 that names every invalid parameter
  */
-export function parameterReader<Set extends Parameters>(parameters: Set) {
+export function parameterReader<Set extends Parameters>(
+  parameters: Set,
+  check: (values: Values<Set>) => BadParameter[] = () => [],
+) {
   const checks = compiled(parameters);
 
   return function readParameters(query: URLSearchParams): Values<Set> {
@@ -145,6 +143,7 @@ export function parameterReader<Set extends Parameters>(parameters: Set) {
           message: `expected ${parameter.expected}; got ${text === "" ? "an empty value" : JSON.stringify(shortened(text))}`,
         });
     }
+    if (errors.length === 0) errors.push(...check(values as Values<Set>));
     if (errors.length > 0) throw badParameters(errors);
     return values as Values<Set>;
   };

@@ -3,9 +3,11 @@ import type { Registry } from "../../shared/registry/registry.js";
 import { presentIds } from "./venue-ids.js";
 import { answerJson, queryOf } from "./answer.js";
 import type { Boards } from "./boards.js";
-import type { AnswerCsv } from "./csv.js";
-import { choice, format, parameterReader, region } from "./parameters.js";
+import { choice, region } from "./parameters.js";
 import { Problem, shortened } from "./problem.js";
+import { venueTable } from "./schemas/tables.js";
+import { formReader, type TableFormat } from "./table-form.js";
+import type { AnswerTable, Table } from "./tables.js";
 
 export function venueParameters(registry: Registry) {
   return {
@@ -15,7 +17,6 @@ export function venueParameters(registry: Registry) {
       "24h",
     ),
     region: region(registry),
-    format,
   };
 }
 
@@ -23,28 +24,54 @@ export function venueParameters(registry: Registry) {
 export function venueRoute(
   registry: Registry,
   boards: Boards,
-  answerCsv: AnswerCsv,
+  answerTable: AnswerTable,
 ): RequestHandler<{ venue: string }> {
-  const read = parameterReader(venueParameters(registry));
-  const ids = presentIds(registry);
+  const read = formReader(venueParameters(registry), null);
+  const venueOf = venueFinder(registry);
 
   return async (request, response) => {
-    const asked = request.params.venue;
-    // A former id gets the same response as the present one, so that programs that poll it keep working, whether or not
-    // they follow redirects.
-    const venue = ids.get(asked);
-    if (venue === undefined) throw noSuchVenue(asked);
-    const { range, region, format } = read(queryOf(request));
-    if (format === "csv")
-      return answerCsv(response, {
-        file: "venue_csv",
-        values: [venue],
-        name: `${venue}-days-90`,
-        empty: () => noSuchVenue(venue),
-      });
+    const venue = venueOf(request.params.venue);
+    const { range, region, format, decimal } = read(queryOf(request));
+    if (format !== "json") return answerTable(response, { format, decimal }, daysOf(venue));
     const snapshot = await boards.venue(venue, range, region);
     if (!snapshot) throw noSuchVenue(venue);
     await answerJson(response, snapshot);
+  };
+}
+
+/** `/v1/targets/{venue}/days.csv` and `.xlsx`: the venue's days as a table. */
+export function venueDaysRoute(
+  registry: Registry,
+  answerTable: AnswerTable,
+  ending: TableFormat,
+): RequestHandler<{ venue: string }> {
+  const read = formReader({}, ending);
+  const venueOf = venueFinder(registry);
+
+  return async (request, response) => {
+    const venue = venueOf(request.params.venue);
+    const { decimal } = read(queryOf(request));
+    await answerTable(response, { format: ending, decimal }, daysOf(venue));
+  };
+}
+
+function daysOf(venue: string): Table {
+  return {
+    ...{ file: "venue_csv", values: [venue], schema: venueTable, name: `${venue}-days-90` },
+    empty: () => noSuchVenue(venue),
+  };
+}
+
+/**
+ * Returns the present id for a former one, whose answers are the same, so that programs that poll it keep working,
+ * whether or not they follow redirects.
+ */
+function venueFinder(registry: Registry): (asked: string) => string {
+  const ids = presentIds(registry);
+  return (asked) => {
+    const venue = ids.get(asked);
+    if (venue === undefined) throw noSuchVenue(asked);
+    return venue;
   };
 }
 

@@ -14,6 +14,8 @@ export interface Answer<Body> {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
+  /** The same as they came, for what is no text. */
+  bytes: Buffer;
   body: Body;
 }
 
@@ -68,19 +70,22 @@ function exchange(port: number, path: string, details: Asked = {}) {
   return new Promise<Raw>((resolve, reject) => {
     const options = { host: "127.0.0.1", port, path, agent: false, ...details };
     const sent = request(options, (response) => {
-      let text = "";
-      response.setEncoding("utf8");
-      response.on("data", (piece: string) => {
-        text += piece;
+      const pieces: Buffer[] = [];
+      const soFar = () => {
+        const bytes = Buffer.concat(pieces);
+        return { status: response.statusCode!, headers: response.headers, text: bytes.toString(), bytes };
+      };
+      response.on("data", (piece: Buffer) => {
+        pieces.push(piece);
         // it never ends
         const isStream = response.headers["content-type"]?.startsWith("text/event-stream");
-        if (isStream && text.includes("event: ")) {
-          resolve({ status: response.statusCode!, headers: response.headers, text });
+        if (isStream && soFar().text.includes("event: ")) {
+          resolve(soFar());
           response.destroy();
         }
       });
       response.on("error", reject);
-      response.on("end", () => resolve({ status: response.statusCode!, headers: response.headers, text }));
+      response.on("end", () => resolve(soFar()));
     });
     sent.on("error", reject).end();
   });
@@ -94,10 +99,19 @@ export function documentOf(options: Partial<AppOptions> & Pick<AppOptions, "regi
 
 /** Returns the path of the document that matches the request; null where it describes none. */
 export function describedPath(document: OpenAPIObject, path: string): string | null {
+  const format = /[?&]format=(csv|xlsx)\b/.exec(path)?.[1];
+  const place = path.replace(/\?.*$/s, "");
+  // tables have addresses of their own in the document
+  if (format === undefined || place.endsWith(`.${format}`)) return matchingPath(document, place);
+  const table = place.replace(/^\/v1\/(?:targets|exchanges)\/([^/]+)$/, "/v1/targets/$1/days");
+  return matchingPath(document, `${table}.${format}`);
+}
+
+function matchingPath(document: OpenAPIObject, place: string): string | null {
   // matches as leniently as Express: any case, and an optional slash at the end
-  const plain = path.replace(/\?.*$/s, "").replace(/\/$/, "").toLowerCase();
+  const plain = place.replace(/\/$/, "").toLowerCase();
   const matches = Object.keys(document.paths!).filter((template) =>
-    new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(plain),
+    new RegExp(`^${template.replaceAll(".", "\\.").replace(/\{\w+\}/g, "[^/]+")}$`).test(plain),
   );
   return matches[0] ?? null;
 }
@@ -110,7 +124,7 @@ export function answersHeldAgainst(document: OpenAPIObject) {
     allErrors: true,
     // the document as a whole is not a schema
     strictSchema: false,
-    formats: { "date-time": instant, date: /^\d{4}-\d\d-\d\d$/ },
+    formats: { "date-time": instant, date: /^\d{4}-\d\d-\d\d$/, binary: true },
   });
   ajv.addSchema(closed(document), "openapi.json");
   const isProblem = checkOf("/components/schemas/Problem");
@@ -131,7 +145,7 @@ export function answersHeldAgainst(document: OpenAPIObject) {
     return check;
   }
 
-  return function parsed(path: string, answer: Omit<Answer<unknown>, "body">, method: string): unknown {
+  return function parsed(path: string, answer: Omit<Answer<unknown>, "body" | "bytes">, method: string): unknown {
     const { status, headers, text } = answer;
     if (method === "HEAD" || status === 204 || status === 304) {
       if (text !== "") throw new Error(`${method} ${path}: expected no body`);
@@ -142,7 +156,8 @@ export function answersHeldAgainst(document: OpenAPIObject) {
       checkOfAnswer(path, type);
       // tests that ask for other texts than tables read them themselves
       if (type !== "text/csv") return null;
-      return describedTable(describedColumns(document, describedPath(document, path)!), text);
+      const separator = /[?&]decimal=comma\b/.test(path) ? ";" : ",";
+      return describedTable(describedColumns(document, describedPath(document, path)!), text, separator);
     }
     // not part of the API, and in another form when it is not ready
     if (/^\/readyz/i.test(path)) return JSON.parse(text);

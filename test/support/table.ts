@@ -17,24 +17,29 @@ export function describedColumns(document: OpenAPIObject, template: string): Col
   return lines.map(([, name, kind, empty]) => ({ name: name!, kind: kind!, mayBeEmpty: empty !== undefined }));
 }
 
-/** Returns the rows. @throws Error where a column or a field is not as described */
-export function describedTable(columns: Column[], text: string): Record<string, string>[] {
+/**
+ * @param separator semicolons where numbers have a comma
+ * @returns the rows
+ * @throws Error where a column or a field is not as described
+ */
+export function describedTable(columns: Column[], text: string, separator: string): Record<string, string>[] {
   const expected = columns.map(({ name }) => name).join();
-  const got = headerOf(text).join();
+  const got = headerOf(text, separator).join();
   if (got !== expected) throw new Error(`expected the columns ${expected}; got ${got}`);
-  const rows = parseCsv(text);
+  const rows = parseCsv(text, separator);
   for (const [nth, row] of rows.entries())
     for (const column of columns) {
       const { name, kind, mayBeEmpty } = column;
       const wanted = mayBeEmpty ? `${kind}, or empty` : kind;
-      if (!fits(column, row[name]!))
+      if (!fits(column, row[name]!, separator))
         throw new Error(`row ${nth + 1}, ${name}: expected ${wanted}; got ${JSON.stringify(row[name])}`);
     }
   return rows;
 }
 
-function fits({ kind, mayBeEmpty }: Column, field: string): boolean {
+function fits({ kind, mayBeEmpty }: Column, field: string, separator: string): boolean {
   if (field === "") return mayBeEmpty;
+  if (kind === "number" && separator === ";") return /^-?\d+(,\d+)?$/.test(field);
   const form = forms[kind];
   return form ? form.test(field) : kind.split(" or ").includes(field);
 }

@@ -1,10 +1,10 @@
 /** What is embedded elsewhere: badges, the card, and how oEmbed describes it. */
-import { integer, named, object, oneOf, shownAs, text } from "./shapes.js";
+import { bytes, integer, named, object, oneOf, shownAs, text } from "./shapes.js";
 
 /** shields.io refuses a shorter time, and fields that it does not know. */
 export const shieldsCacheS = 300;
 
-export const badgeSvg = text(
+export const badgeSvg = bytes(
   "An SVG image of at most 1.5 kB, with a title for screen readers. It loads nothing.",
   '<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="Kraken: Down" width="95" height="20"><title>Kraken: Down</title></svg>',
 );
@@ -20,7 +20,7 @@ export const shieldsBadge = named(
   }),
 );
 
-export const embeddedCard = text(
+export const embeddedCard = bytes(
   "A page for an iframe of any site. It runs no script, loads only our style sheet, and renews itself every minute.",
   '<!doctype html><html lang="en"><title>Kraken is down · venuewatch</title></html>',
 );

@@ -106,6 +106,14 @@ export function counts<Word extends string>(
   };
 }
 
+/**
+ * A body that is neither JSON nor plain text. Generated clients refuse most media types, unless they are to return the
+ * bytes.
+ */
+export function bytes(description: string, example: string): Schema<string> {
+  return { ...text(description, example), format: "binary" };
+}
+
 export function text(description: string, example: string): Schema<string> {
   return { type: "string", description, examples: [example] };
 }

@@ -21,6 +21,7 @@ const ofTheWindow = {
 
 /** `/v1/targets/{venue}` as a table. */
 export const venueTable: TableSchema = {
+  sheet: "days",
   rows: "One row per day of ninety, oldest first, including unmeasured days",
   columns: {
     ...ofTheWindow,
@@ -41,6 +42,7 @@ export const venueTable: TableSchema = {
 
 /** `/v1/reliability` as a table. */
 export const reliabilityTable: TableSchema = {
+  sheet: "venues",
   rows: "One row per venue, the most available first",
   columns: {
     ...ofTheWindow,
@@ -75,6 +77,7 @@ export const reliabilityTable: TableSchema = {
 
 /** `/v1/incidents` as a table. */
 export const incidentsTable: TableSchema = {
+  sheet: "incidents",
   rows: "One row per incident, newest first; one page, as in JSON",
   columns: {
     ...ofTheWindow,

@@ -20,7 +20,8 @@ export function comparePage({ reliability, regionNames, category }: ComparePageP
   const age = ageText(reliability);
   const { days, venues, generatedAt } = reliability;
   const groups = rankGroups(reliability);
-  const json = `/v1/reliability?days=${days}${category === null ? "" : `&category=${category}`}`;
+  const selection = `?days=${days}${category === null ? "" : `&category=${category}`}`;
+  const json = `/v1/reliability${selection}`;
   return {
     ...{ title: compareWords.title(days), icon: "unknown", section: "compare", json, generatedAt, age, refreshS: 60 },
     children: (
@@ -32,7 +33,7 @@ export function comparePage({ reliability, regionNames, category }: ComparePageP
         </p>
         {venues.length > 0 && <Leaderboard data={reliability} groups={groups} />}
         <ExcludedPeriods data={reliability} regionNames={regionNames} />
-        <More json={json} />
+        <More selection={selection} />
       </>
     ),
   };
@@ -47,20 +48,22 @@ function leadOf([first]: readonly RankGroup[], venues: number, during: string): 
     : compareWords.shared(rows.length, venues, rank, during);
 }
 
-function More({ json }: { json: string }) {
+function More({ selection }: { selection: string }) {
+  const links = [
+    [`/v1/reliability${selection}`, compareWords.json],
+    [`/v1/reliability.csv${selection}`, compareWords.csv],
+    [`/v1/reliability.xlsx${selection}`, compareWords.xlsx],
+    ["/methodology", compareWords.methodology],
+  ] as const;
   return (
     <section aria-labelledby="more">
       <h2 id="more">{compareWords.more}</h2>
       <ul>
-        <li>
-          <a href={json}>{compareWords.json}</a>
-        </li>
-        <li>
-          <a href={`${json}&format=csv`}>{compareWords.csv}</a>
-        </li>
-        <li>
-          <a href="/methodology">{compareWords.methodology}</a>
-        </li>
+        {links.map(([path, text]) => (
+          <li key={path}>
+            <a href={path}>{text}</a>
+          </li>
+        ))}
       </ul>
     </section>
   );

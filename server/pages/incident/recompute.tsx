@@ -12,7 +12,8 @@ export function Recompute({ detail: { incident, evidence } }: { detail: Incident
   ];
   const links = [
     [`/v1/incidents/${slug}`, checkingWords.json],
-    [`/v1/incidents?venue=${venue}&format=csv`, checkingWords.csv],
+    [`/v1/incidents.csv?venue=${venue}`, checkingWords.csv],
+    [`/v1/incidents.xlsx?venue=${venue}`, checkingWords.xlsx],
     ["/v1/thresholds", checkingWords.thresholds],
     ["/checking", checkingWords.checking],
     ["/rulebook", checkingWords.rulebook],

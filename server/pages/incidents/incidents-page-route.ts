@@ -15,8 +15,7 @@ type Needs = Pick<PagesOptions, "registry" | "incidents">;
 export function incidentsPageRoute({ registry, incidents }: Needs, rendered: Rendered): RequestHandler {
   const read = incidentsReader(registry);
   return async (request, response) => {
-    // this page has links to the other formats
-    const query = { ...read(withoutEmpty(queryOf(request))), format: "json" as const };
+    const query = read(withoutEmpty(queryOf(request)));
     const snapshot = await incidentsOf(query, incidents);
     const body = rendered(`incidents ${JSON.stringify(query)}`, [snapshot], () =>
       incidentsPage({ history: dataOf(incidentsResponse, snapshot), query, registry }),

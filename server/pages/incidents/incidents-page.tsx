@@ -23,7 +23,8 @@ export interface IncidentsPageProps {
 export function incidentsPage({ history, query, registry }: IncidentsPageProps): PageProps {
   const age = ageText(history);
   const { incidents, generatedAt } = history;
-  const json = `/v1/incidents${queryText(query, registry)}`;
+  const selection = queryText(query, registry);
+  const json = `/v1/incidents${selection}`;
   const names = new Map(registry.venues.map(({ id, name }) => [id, name]));
   const isNewest = query.before === null;
   return {
@@ -53,7 +54,10 @@ export function incidentsPage({ history, query, registry }: IncidentsPageProps):
               <a href={json}>{historyWords.json}</a>
             </li>
             <li>
-              <a href={`/v1/incidents${queryText({ ...query, format: "csv" }, registry)}`}>{historyWords.csv}</a>
+              <a href={`/v1/incidents.csv${selection}`}>{historyWords.csv}</a>
+            </li>
+            <li>
+              <a href={`/v1/incidents.xlsx${selection}`}>{historyWords.xlsx}</a>
             </li>
           </ul>
         </nav>

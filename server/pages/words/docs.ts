@@ -42,7 +42,7 @@ export const referenceWords = {
   body: "Body",
   sameFields: "The fields are those of",
   fieldsOf: (name: string) => `Fields of ${name}`,
-  asCsv: "As CSV, with format=csv",
+  columns: "Columns",
   caches: "Caching:",
   otherAnswers: "Other answers:",
   anyError: "errors of any request",

@@ -52,7 +52,8 @@ export const compareWords = {
     `${count} older ${count === 1 ? "period is" : "periods are"} listed in the JSON of this page.`,
   more: "The same figures, and how they are made",
   json: "As JSON",
-  csv: "As a table for spreadsheets (CSV)",
+  csv: "As CSV",
+  xlsx: "As a workbook for spreadsheets (XLSX)",
   methodology: "How this is measured",
 };
 

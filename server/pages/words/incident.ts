@@ -29,6 +29,7 @@ export const historyWords = {
   older: "Older incidents",
   json: "This selection as JSON",
   csv: "This selection as CSV",
+  xlsx: "This selection as a workbook (XLSX)",
   formats: "Other formats",
 };
 
@@ -246,6 +247,7 @@ export const checkingWords = {
   kept: "Raw samples are kept for eight days. After that, the votes above are the only record.",
   json: "This incident as JSON",
   csv: "The venue's incidents as CSV",
+  xlsx: "The same as a workbook (XLSX)",
   thresholds: "All limits and their reasons",
   checking: "How to check an incident step by step",
   rulebook: "How a verdict is reached",

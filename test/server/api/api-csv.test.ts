@@ -1,10 +1,14 @@
+import type { CellValue } from "hucre/xlsx";
 import t from "tap";
 import { documentNames } from "../../../server/pages/docs/documents.js";
 import { sql } from "../../../shared/database/pool.js";
-import { serve } from "../../support/api.js";
+import { csvText } from "../../../shared/text/spreadsheet-safe-csv.js";
+import { describedPath, documentOf, serve } from "../../support/api.js";
 import { parseCsv } from "../../support/csv.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, measured, pastIncident } from "../../support/fleet.js";
+import { describedColumns } from "../../support/table.js";
+import { workbookRows } from "../../support/workbook.js";
 
 type Row = Record<string, string>;
 
@@ -28,6 +32,23 @@ type Json = string | number | boolean | null | string[];
 /** A JSON value as a table writes it. */
 function field(value: Json | undefined): string {
   return Array.isArray(value) ? value.join(" ") : String(value ?? "");
+}
+
+void t.test("a decimal comma is that of numbers, and of nothing else", (t) => {
+  const values = [99.986, -1.5, 100, 1.5e-7, 0, "1.5", "-1,5", "a;b", "a,b", true, null, "2026-11-28T01:01:52.024Z"];
+  const fields = ["99,986", "-1,5", "100", "1,5e-7", "0", "1.5", "'-1,5", '"a;b"', "a,b", "true", "", values.at(-1)];
+  t.equal(csvText([values], "comma"), `${fields.join(";")}\r\n`);
+  t.end();
+});
+
+/** A workbook's cell as the CSV writes it. @throws Error where it has another type than its column */
+function csvField(cell: CellValue, kind: string): string {
+  if (cell === null) return "";
+  const type = { integer: "number", number: "number", instant: "object", day: "object", "true or false": "boolean" }[
+    kind
+  ];
+  if (typeof cell !== (type ?? "string")) throw new Error(`expected ${kind}, got ${JSON.stringify(cell)}`);
+  return cell instanceof Date ? cell.toISOString().slice(0, kind === "day" ? 10 : undefined) : String(cell);
 }
 
 void t.test("the strict reader rejects malformed CSV", (t) => {
@@ -123,6 +144,46 @@ void t.test("CSV tables", async (t) => {
     }
   });
 
+  const asked = ["/v1/targets/kraken?", "/v1/incidents?", "/v1/incidents?category=oracle&", "/v1/reliability?days=7&"];
+
+  await t.test("a workbook has the rows of the CSV, with numbers, dates and empty cells", async (t) => {
+    const document = documentOf({ registry });
+    for (const path of asked) {
+      const csv = await api.ask<Row[]>(`${path}format=csv`);
+      const { bytes, headers } = await api.ask(`${path}format=xlsx`, { headers: { "accept-encoding": "br, gzip" } });
+      t.match(headers, {
+        "content-type": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "content-disposition": csv.headers["content-disposition"]!.replace(/csv"$/, 'xlsx"'),
+        "cache-control": "max-age=5",
+      });
+      t.equal(headers["content-encoding"], undefined, "it is compressed already");
+      const columns = describedColumns(document, describedPath(document, `${path}format=csv`)!);
+      const rows = await workbookRows(bytes);
+      t.equal(rows.length, csv.body.length, path);
+      for (const [at, row] of rows.entries())
+        for (const { name, kind } of columns) t.equal(csvField(row[name] ?? null, kind), csv.body[at]![name], name);
+    }
+  });
+
+  await t.test("with a decimal comma, semicolons separate the fields", async (t) => {
+    await pool.query(sql`
+      update component set label = 'Trades; 1.5, "live"'
+      where component = 'ws:trades' and venue_id = (select venue_id from venue where venue = 'okx')
+    `);
+    for (const path of [...asked, "/v1/incidents?venue=okx&"]) {
+      const point = await api.ask<Row[]>(`${path}format=csv`);
+      const comma = await api.ask<Row[]>(`${path}format=csv&decimal=comma`);
+      t.equal(comma.headers["content-disposition"], point.headers["content-disposition"]);
+      for (const [at, row] of comma.body.entries())
+        for (const [name, text] of Object.entries(row)) {
+          const expected = point.body[at]![name]!;
+          t.equal(text, /Pct/.test(name) ? expected.replace(".", ",") : expected, name);
+        }
+    }
+    const { text } = await api.ask("/v1/incidents?venue=okx&format=csv&decimal=comma");
+    t.match(text, ';"Trades; 1.5, ""live""";');
+  });
+
   await t.test("every row names its instant and its window", async (t) => {
     for (const path of ["/v1/targets/okx", "/v1/incidents", "/v1/reliability"]) {
       const { body, headers } = await api.ask<Row[]>(`${path}?format=csv`);
@@ -165,9 +226,9 @@ void t.test("CSV tables", async (t) => {
   });
 
   await t.test("HEAD has the same headers and no body", async (t) => {
-    for (const path of ["/v1/targets/okx", "/v1/incidents"]) {
-      const got = await api.ask(`${path}?format=csv`);
-      const head = await api.ask(`${path}?format=csv`, { method: "HEAD" });
+    for (const path of ["/v1/targets/okx?format=csv", "/v1/incidents.csv", "/v1/incidents.xlsx"]) {
+      const got = await api.ask(path);
+      const head = await api.ask(path, { method: "HEAD" });
       t.equal(head.status, 200);
       for (const name of ["content-type", "content-disposition"]) t.equal(head.headers[name], got.headers[name]);
     }
@@ -176,6 +237,11 @@ void t.test("CSV tables", async (t) => {
   await t.test("unknown venues and invalid parameters are problems", async (t) => {
     for (const [path, status] of [
       ["/v1/targets/mtgox?format=csv", 404],
+      ["/v1/targets/mtgox?format=xlsx", 404],
+      ["/v1/targets/mtgox/days.xlsx", 404],
+      ["/v1/targets/okx/days.json", 404],
+      ["/v1/status.csv", 404],
+      ["/v1/incidents.xlsx?limit=201", 400],
       ["/v1/targets/okx?format=xls", 400],
       ["/v1/targets/okx?format=CSV", 400],
       ["/v1/targets/okx?format=csv&range=1h", 400],
@@ -185,6 +251,7 @@ void t.test("CSV tables", async (t) => {
       t.equal((await api.ask(path)).status, status, path);
     await pool.query(sql`update venue set published = false where venue = 'gemini'`);
     t.equal((await api.ask("/v1/targets/gemini?format=csv")).status, 404);
+    t.equal((await api.ask("/v1/targets/gemini/days.xlsx")).status, 404);
   });
 
   await t.test("a text that a spreadsheet would execute is escaped, and no other", async (t) => {

@@ -17,14 +17,13 @@ import { until } from "../../support/until.js";
 
 const past = { venue: "okx", component: "rest:ticker", startedAt: "2026-01-01T12:00:00Z", minutes: 5 };
 
-/** Every route that reads the database, in each of its formats. */
+/** Every route that reads the database, and the tables at the addresses of their JSON. */
 function dataRoutesOf(registry: Registry): string[] {
   return operations(registry, "http://localhost")
     .filter(({ asksDatabase }) => asksDatabase)
-    .flatMap(({ path, table }) => {
-      const filled = path.replace("{venue}", past.venue).replace("{slug}", "okx-2026-01-01-rest-outage");
-      return table ? [filled, `${filled}?format=csv`] : [filled];
-    });
+    .map(({ path }) => path)
+    .concat(["/v1/targets/{venue}", "/v1/reliability", "/v1/incidents"].map((path) => `${path}?format=csv`))
+    .map((path) => path.replace("{venue}", past.venue).replace("{slug}", "okx-2026-01-01-rest-outage"));
 }
 
 interface Ready {

@@ -2,6 +2,7 @@
 import { connect } from "node:net";
 import t from "tap";
 import { makeApp } from "../../../server/api/app.js";
+import { tableTypes } from "../../../server/api/tables.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { serve } from "../../support/api.js";
 import { parseCsv } from "../../support/csv.js";
@@ -28,7 +29,7 @@ void t.test("hostile requests get valid answers and break nothing", async (t) =>
 
   t.ok(ground.paths.includes("/v1/exchanges/:venue"), "the routes were found");
   t.ok(ground.paths.includes("/venues/:venue"), "so were those of the pages");
-  for (const name of ["q", "category", "range", "region", "format", "beforeId"])
+  for (const name of ["q", "category", "range", "region", "format", "decimal", "beforeId"])
     t.ok(ground.parameters[name], `parameter ${name} was found`);
 
   const statuses = new Map<number, number>();
@@ -48,6 +49,9 @@ void t.test("hostile requests get valid answers and break nothing", async (t) =>
   t.strictSame(api.logged, [], "no hostile request is logged");
   t.comment(JSON.stringify(Object.fromEntries(statuses)));
 });
+
+/** How the last record of a ZIP archive begins. */
+const endOfZip = "PK\u0005\u0006";
 
 /** The fault of the answers on one connection; null if they are valid. */
 async function faultOf(port: number, sent: Sent, statuses: Map<number, number>): Promise<string | null> {
@@ -124,7 +128,9 @@ function firstOf(answers: string, isHead = false) {
 
 function faultOfGood(type: string | undefined, text: string): string | null {
   try {
-    if (type === "text/csv") parseCsv(text);
+    if (type === "text/csv") parseCsv(text, text.startsWith("generatedAt;") ? ";" : ",");
+    else if (type === tableTypes.xlsx)
+      return text.startsWith("PK") && text.includes(endOfZip) ? null : "200 with half a workbook";
     else if (type === "application/json") JSON.parse(text);
     else if (text === "") return "200 without a body";
     return null;

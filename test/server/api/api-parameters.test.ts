@@ -30,6 +30,8 @@ const bad: Record<string, [path: string, values: string[]]> = {
   range: ["/v1/targets/okx", [...never, "1h", "24H", "24h%00"]],
   region: ["/v1/exchanges/okx", [...never, "EU-central", "mars"]],
   venue: ["/v1/incidents", [...never, "mtgox", "OKX"]],
+  format: ["/v1/reliability", [...never, "xls", "CSV", "xlsx%20"]],
+  decimal: ["/v1/reliability.csv", [...never, ",", "Comma", "semicolon"]],
   status: ["/v1/incidents", [...never, "closing", "OPEN"]],
   days: ["/v1/incidents", [...noNumber, "366"]],
   limit: ["/v1/incidents", [...noNumber, "201"]],
@@ -47,7 +49,8 @@ void t.test("requests are validated", async (t) => {
       for (const value of values)
         t.strictSame(await refused(api, `${path}?${name}=${value}`), [name], `${path}?${name}=${value.slice(0, 40)}`);
     for (const query of ["before=2026-01-31T12:00:00Z&beforeId=9007199254740993", "beforeId=5"])
-      t.strictSame(await refused(api, `/v1/incidents?${query}`), ["beforeId"], query);
+      for (const place of ["/v1/incidents", "/v1/incidents.csv", "/v1/incidents.xlsx"])
+        t.strictSame(await refused(api, `${place}?${query}`), ["beforeId"], query);
   });
 
   await t.test("a repeated or structured parameter is 400", async (t) => {
@@ -68,6 +71,22 @@ void t.test("requests are validated", async (t) => {
     t.strictSame(names, ["venue", "category", "status", "days", "limit", "before", "beforeId"]);
     t.match(body.errors[2]!.message, "expected one of open, closed, all; got an empty value");
     t.match(body.errors[3]!.message, 'expected an integer from 1 to 365; got "366"');
+  });
+
+  await t.test("a decimal comma is refused where there is no CSV", async (t) => {
+    for (const path of ["/v1/reliability", "/v1/incidents", "/v1/targets/okx", "/v1/exchanges/okx"])
+      for (const format of ["json", "xlsx"]) {
+        const { status, body } = await api.ask<BadRequest>(`${path}?format=${format}&decimal=comma`);
+        const message = `expected comma only together with format=csv; got format=${format}`;
+        t.strictSame({ status, errors: body.errors }, { status: 400, errors: [{ parameter: "decimal", message }] });
+        t.equal((await api.ask(`${path}?format=${format}&decimal=point`)).status, 200);
+      }
+    t.strictSame(await refused(api, "/v1/incidents?beforeId=5&decimal=comma"), ["beforeId", "decimal"]);
+    const { body } = await api.ask<BadRequest>("/v1/reliability?format=xls&decimal=,");
+    t.match(
+      body.errors.map(({ message }) => message),
+      ['expected one of json, csv, xlsx; got "xls"', 'expected one of point, comma; got ","'],
+    );
   });
 
   await t.test("values are accepted up to their limits", async (t) => {

@@ -113,7 +113,8 @@ void t.test("the leaderboard of a database", async (t) => {
     const { links, text } = await getPage(port, "/compare?days=7&category=exchange");
     for (const days of [1, 7, 30, 90]) t.ok(links.includes(`/compare?days=${days}&category=exchange`));
     const json = "/v1/reliability?days=7&category=exchange";
-    for (const link of [json, `${json}&format=csv`, "/methodology"]) t.ok(links.includes(link), link);
+    const tables = [".csv?", ".xlsx?"].map((ending) => json.replace("?", ending));
+    for (const link of [json, ...tables, "/methodology"]) t.ok(links.includes(link), link);
     t.match(text, /over the last 7 days/);
   });
 

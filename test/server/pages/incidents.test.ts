@@ -226,7 +226,7 @@ void t.test("the history", async (t) => {
     t.equal(status, 200);
     t.match(text, /No incident of this selection began since \d+ \w{3}( \d{4})? \(90 UTC days, today included\)\./);
     t.match(text, /We can only find an incident where we measured\. Show all incidents/);
-    t.ok(links.includes("/v1/incidents?format=csv"));
+    for (const link of ["/v1/incidents.csv", "/v1/incidents.xlsx"]) t.ok(links.includes(link), link);
     t.equal(icon, "unknown", "nothing is painted green without evidence");
   });
 
@@ -267,7 +267,8 @@ void t.test("the history", async (t) => {
     const { html, links } = await getPage(port, "/incidents?venue=kraken&status=closed&days=30");
     t.match(html, /<option [^>]*value="kraken"[^>]*selected|<option [^>]*selected[^>]*value="kraken"/);
     t.ok(links.includes("/v1/incidents?venue=kraken&status=closed&days=30"));
-    t.ok(links.includes("/v1/incidents?venue=kraken&status=closed&days=30&format=csv"));
+    for (const format of ["csv", "xlsx"])
+      t.ok(links.includes(`/v1/incidents.${format}?venue=kraken&status=closed&days=30`), format);
   });
 
   await t.test("refuses what it does not understand", async (t) => {

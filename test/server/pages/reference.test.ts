@@ -56,7 +56,7 @@ void t.test("the reference has every parameter, field, word, header and error of
   }
   for (const words of [
     "curl --compressed 'https://api.example.org/v1/status'",
-    "curl -OJ 'https://api.example.org/v1/targets/kraken?format=csv'",
+    "curl -OJ 'https://api.example.org/v1/targets/kraken/days.csv'",
     `curl 'https://api.example.org/mcp' -H 'Accept: application/json, text/event-stream' --json '{"jsonrpc":"2.0"`,
     'fetch("https://api.example.org/v1/incidents/kraken-2026-01-31-rest-outage")',
     'urllib.request.urlopen("https://api.example.org/v1/regions")',

@@ -66,7 +66,7 @@ export const rulesOfEveryAnswer = rulesOf({
     "all-venues": "15 venue ids, each with name, category, symbol and quote",
   },
   "openapi: a client that knows only the description gets the described responses": {
-    "all-json": "JSON unless the request has format=csv",
+    "all-json": "JSON unless the request has format=csv or asks for a table",
   },
   "openapi: 400 and 404 occur exactly where they are described": {
     "error-404": "404 for unknown venues and slugs, and only there",

@@ -16,7 +16,7 @@ export const rulesOfTablesAndMetrics = rulesOf({
     "csv-incidents": "the table of /v1/incidents has a row for each incident",
   },
   "api-csv: unknown venues and invalid parameters are problems": {
-    "csv-format": "format is json or csv, by default json",
+    "csv-format": "format is json or csv, by default json; xlsx is additive",
   },
   "comparing: spec: in the table of incidents the venue's own notice stands beside each, and subjectMatched false on every pairing":
     {

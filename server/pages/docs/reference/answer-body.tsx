@@ -25,7 +25,7 @@ export function AnswerBody({ document, homes, operation, type, media, caption }:
   if (type === "text/csv")
     return (
       <details>
-        <summary>{referenceWords.asCsv}</summary>
+        <summary>{referenceWords.columns}</summary>
         <div
           dangerouslySetInnerHTML={{ __html: markdownHtml(schema.description!, { addressOf: (href) => href }).html }}
         />
@@ -35,7 +35,7 @@ export function AnswerBody({ document, homes, operation, type, media, caption }:
     return (
       <>
         <p>
-          <code>{type}</code>: {schema.description}
+          <code>{type}</code>: <Described text={schema.description!} />
         </p>
         <Code text={String(media.example)} />
       </>

@@ -3,15 +3,15 @@ import { referenceWords } from "../../words.js";
 export interface CodeSamplesProps {
   url: string;
   isJson: boolean;
-  hasTable: boolean;
+  /** Whether the answer has a file name of its own. */
+  isFile: boolean;
 }
 
 /** The same request in a shell, in JavaScript and in Python, to copy. */
-export function CodeSamples({ url, isJson, hasTable }: CodeSamplesProps) {
-  const shell = [`curl --compressed '${url}'`, ...(hasTable ? [`curl -OJ '${url}?format=csv'`] : [])];
+export function CodeSamples({ url, isJson, isFile }: CodeSamplesProps) {
   return (
     <>
-      <Code text={shell.join("\n")} />
+      <Code text={`curl ${isFile ? "-OJ" : "--compressed"} '${url}'`} />
       {isJson && (
         <details>
           <summary>{referenceWords.otherLanguages}</summary>

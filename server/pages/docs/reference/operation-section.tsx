@@ -71,7 +71,7 @@ function Answered({ document, described: { path, operation }, homes }: Operation
       {sent.length > 0 ? (
         <PostSample url={url} body={JSON.stringify(sent[0]![1].example)} />
       ) : (
-        <CodeSamples url={url} isJson={"application/json" in content} hasTable={"text/csv" in content} />
+        <CodeSamples url={url} isJson={"application/json" in content} isFile={"Content-Disposition" in headers} />
       )}
       {sent.length > 0 && <h4>{referenceWords.body}</h4>}
       {sent.map(([type, media]) => (

@@ -1,0 +1,25 @@
+import { type CellValue, readXlsx } from "hucre/xlsx";
+import { workbook } from "../../server/api/workbook.js";
+import type { TableSchema } from "../../server/api/schemas/table.js";
+import type { RowStream } from "../../shared/database/row-stream.js";
+
+/** The rows of a workbook's only sheet, by the names in its first row. @throws Error where it is another thing */
+export async function workbookRows(bytes: Uint8Array): Promise<Record<string, CellValue>[]> {
+  const { sheets } = await readXlsx(bytes);
+  if (sheets.length !== 1) throw new Error(`expected one sheet, got ${sheets.length}`);
+  const [header, ...rows] = sheets[0]!.rows;
+  if (!header) throw new Error("expected a header, got an empty sheet");
+  return rows.map((row) => Object.fromEntries(header.map((name, at) => [String(name), row[at] ?? null])));
+}
+
+/** The workbook of some rows, with the columns of a table that the first row has. */
+export async function workbookOf(schema: TableSchema, rows: Record<string, unknown>[]): Promise<Buffer> {
+  const columns = Object.keys(rows[0]!);
+  const values = rows.map((row) => Object.values(row));
+  return Buffer.from(await new Response(await workbook(streamOf(columns, [values]), schema)).arrayBuffer());
+}
+
+export function streamOf(columns: string[], batches: Iterable<unknown[][]>): RowStream {
+  const left = batches[Symbol.iterator]();
+  return { columns, first: [], next: () => Promise.resolve(left.next().value ?? null), close: () => {} };
+}
