@@ -11,6 +11,7 @@ import { checkGreen } from "./checkers/green.js";
 import { checkPauses } from "./checkers/pauses.js";
 import { checkLeader } from "./checkers/leader.js";
 import { checkMigrations } from "./checkers/migrations.js";
+import { checkMinorities } from "./checkers/minorities.js";
 import { checkNotices } from "./checkers/notices.js";
 import { checkRollups } from "./checkers/rollups.js";
 import { checkSamples } from "./checkers/samples.js";
@@ -67,7 +68,7 @@ function quietMsAfter(script: readonly ScriptedFault[]): number {
 const checksOfRunning = [checkBounds, checkRollups, checkMigrations, checkNotices];
 const checks = [
   ...[checkSamples, checkCoverage, checkBlame, checkGreen, checkPauses],
-  ...[checkAlerts, checkDeliveries, checkLeader, checkEngine, checkSecondOpinion, checkBodies],
+  ...[checkAlerts, checkDeliveries, checkLeader, checkEngine, checkSecondOpinion, checkBodies, checkMinorities],
 ];
 
 /** To be called once in a program: it replaces the program's clock, timers, network and disk. */
