@@ -36,7 +36,11 @@ export function supervise(
         if (process === started) running = given;
       });
     },
-    stop: () => void process?.run(() => running?.close()),
+    stop() {
+      const closing = process?.isAlive() ? running : undefined;
+      running = undefined;
+      void process?.run(() => closing?.close());
+    },
   };
 }
 
