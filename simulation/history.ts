@@ -11,6 +11,7 @@ import { checkGreen } from "./checkers/green.js";
 import { checkPauses } from "./checkers/pauses.js";
 import { checkLeader } from "./checkers/leader.js";
 import { checkMigrations } from "./checkers/migrations.js";
+import { checkMinorities } from "./checkers/minorities.js";
 import { checkNotices } from "./checkers/notices.js";
 import { checkRollups } from "./checkers/rollups.js";
 import { checkSamples } from "./checkers/samples.js";
@@ -66,7 +67,7 @@ function quietMsAfter(script: readonly ScriptedFault[]): number {
 /** While all programs run; then the cores stop, so that the engine's records stay as they are. */
 const checksOfRunning = [checkBounds, checkRollups, checkMigrations, checkNotices];
 const checks = [
-  ...[checkSamples, checkCoverage, checkBlame, checkGreen, checkPauses],
+  ...[checkSamples, checkCoverage, checkBlame, checkGreen, checkPauses, checkMinorities],
   ...[checkAlerts, checkDeliveries, checkLeader, checkEngine, checkSecondOpinion, checkBodies],
 ];
 

@@ -64,6 +64,12 @@ export interface EngineStates {
   lines: string;
 }
 
+/** The states of all venues and of their components after an instant. */
+export interface NotedStates {
+  instantMs: number;
+  venues: { venue: string; state: string; components: { component: string; state: string }[] }[];
+}
+
 /** Something lasted; `toMs` is Infinity while it does. */
 export interface Period {
   what: string;
@@ -78,6 +84,7 @@ export interface Ledger {
   /** Those of which the core got the answer. */
   decisions: Decision[];
   states: EngineStates[];
+  notedStates: NotedStates[];
   bodies: ReadBody[];
   feedRequests: FeedRequest[];
   /** Of each program, before the first fault. */
@@ -90,7 +97,7 @@ export interface Ledger {
 export function makeLedger(): Ledger {
   const periods = new Map<string, Period[]>();
   return {
-    ...{ taken: new Map(), acknowledged: new Set(), arrivals: [], decisions: [], states: [] },
+    ...{ taken: new Map(), acknowledged: new Set(), arrivals: [], decisions: [], states: [], notedStates: [] },
     ...{ bodies: [], feedRequests: [], resources: new Map(), periods },
     begin(of, what, atMs) {
       const period = { what, fromMs: atMs, toMs: Infinity };

@@ -15,6 +15,7 @@ interface Batch {
 const batches: readonly Batch[] = [
   { shape: "small", profile: "crashes", histories: 24, steps: 640 },
   { shape: "small", profile: "partitions", histories: 6, steps: 210 },
+  { shape: "small", profile: "gaps", histories: 2, steps: 10 },
   { shape: "usual", profile: "usual", histories: 2, steps: 40 },
 ];
 

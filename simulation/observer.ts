@@ -4,7 +4,7 @@ import { makeLog } from "../shared/log/log.js";
 import type { Registry } from "../shared/registry/registry.js";
 import type { Ledger } from "./ledger.js";
 import { readForever } from "./reader.js";
-import { noteStates } from "./states.js";
+import { noteDecisions, noteStates } from "./states.js";
 import type { Machine, VirtualTime } from "./virtual-time.js";
 
 export interface Observer {
@@ -46,6 +46,7 @@ export function startObserver({ time, machine, databaseUrl, ledger, write }: Obs
       for (const { name } of webs)
         void observer.run(() => readForever(`${name}.machine`, paths, (body) => ledger.bodies.push(body)));
       void observer.run(() => noteStates(pool, (states) => ledger.states.push(states)));
+      void observer.run(() => noteDecisions(pool, (states) => ledger.notedStates.push(states)));
     },
     close: () => observer.kill(),
   };

@@ -59,7 +59,7 @@ export async function writeTwoBuilds(directory: string): Promise<readonly [URL, 
 /** From one restart to the next, and from the end of the migration to the first. */
 export const restartEveryMs = 3_000;
 /** A program that has not ended by then is killed. */
-const closesWithinMs = 2_500;
+export const closesWithinMs = 2_500;
 
 /**
  * Stops and starts programs. Those that are down start with the new build later.

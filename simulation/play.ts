@@ -4,6 +4,8 @@ import type { Supervised } from "./supervised.js";
 import type { Disks } from "./disk/disks.js";
 import type { Period } from "./ledger.js";
 import type { Network } from "./network/network.js";
+import { closesWithinMs } from "./operator.js";
+import { type Poison, poisons } from "./poison.js";
 import { type FaultKind, type ScriptedFault, textOf } from "./script.js";
 import { venueFaults } from "./venue.js";
 import type { Machine, VirtualTime } from "./virtual-time.js";
@@ -36,8 +38,11 @@ export function scheduleScript(stage: Stage, script: readonly ScriptedFault[]): 
   }
 }
 
-function requireTargets({ machines, channels, cores, database }: Cluster, fault: ScriptedFault): void {
-  const able: Partial<Record<FaultKind, readonly { name: string }[]>> = { freeze: cores, busy: [database.machine] };
+function requireTargets(cluster: Cluster, fault: ScriptedFault): void {
+  const { machines, channels, cores, database } = cluster;
+  const able: Partial<Record<FaultKind, readonly { name: string }[]>> = {
+    ...{ freeze: cores, busy: [database.machine], stop: [{ name: "service" }, ...programsOf(cluster)] },
+  };
   const known = (able[fault.kind] ?? [...machines, ...channels]).map(({ name }) => name);
   for (const name of [fault.target, ...(fault.other ? [fault.other] : [])])
     if (!known.includes(name))
@@ -47,8 +52,12 @@ function requireTargets({ machines, channels, cores, database }: Cluster, fault:
 function play(stage: Stage, fault: ScriptedFault, ongoing: Ongoing): void {
   const { time, cluster, write } = stage;
   const { target, other, forMs } = fault;
+  if (target === "service")
+    return programsOf(cluster).forEach(({ name }) => play(stage, { ...fault, target: name }, ongoing));
   write(`-- ${textOf(fault)}\n`);
-  const affected = other ? [target, `${target} ${other}`] : [target];
+  // times that cannot be true excuse nothing
+  const trouble = isPoison(fault.kind) ? `times of ${target}` : target;
+  const affected = other ? [target, `${target} ${other}`] : [trouble];
   // a core that claims nothing is not frozen
   const periods = (fault.kind === "freeze" ? [] : affected).map((of) =>
     cluster.ledger.begin(of, periodOf(fault), time.nowMs()),
@@ -79,9 +88,10 @@ function endsByItself({ kind }: ScriptedFault): boolean {
 
 /** The end of one fault does not end another of the same target. */
 function affectedBy({ kind, target, other = "" }: ScriptedFault): string {
-  if (["kill", "die", "power", "migrate"].includes(kind)) return `process ${target}`;
+  if (["kill", "die", "stop", "power", "migrate"].includes(kind)) return `process ${target}`;
   if (["cut", "part"].includes(kind)) return `links ${target}`;
   if (isOfVenue(kind)) return `venue ${target}`;
+  if (isPoison(kind)) return `times of ${target}`;
   if (["refuse", "hang", "reset"].includes(kind)) return `receiver ${target}`;
   return `${kind} ${target} ${other}`;
 }
@@ -90,7 +100,12 @@ function isOfVenue(kind: FaultKind): boolean {
   return (venueFaults as readonly FaultKind[]).includes(kind);
 }
 
+function isPoison(kind: FaultKind): kind is Poison {
+  return (poisons as readonly FaultKind[]).includes(kind);
+}
+
 function periodOf({ kind, target }: ScriptedFault): string {
+  if (kind === "stop") return "restart";
   if (kind === "kill" || kind === "die") return "down";
   return target !== "database" && ["full", "broken", "stall"].includes(kind) ? "disk" : kind;
 }
@@ -102,6 +117,8 @@ function begin(stage: Stage, fault: ScriptedFault): void {
   switch (kind) {
     case "kill":
       return kill(stage, target);
+    case "stop":
+      return stop(stage, programOf(cluster, target)!);
     case "power":
       network.forgetConnections(machine());
       programOf(cluster, target)!.process()?.kill();
@@ -143,7 +160,7 @@ function begin(stage: Stage, fault: ScriptedFault): void {
       cluster.operator.migrate();
       return cluster.operator.process()!.killAfter(eventsUntilDeath(fault), () => {});
     default:
-      return cluster.servers.get(target)!.fault(kind);
+      return isPoison(kind) ? cluster.servers.get(target)!.poison(kind) : cluster.servers.get(target)!.fault(kind);
   }
 }
 
@@ -153,6 +170,7 @@ function end(stage: Stage, { kind, target, byMs }: ScriptedFault): void {
   switch (kind) {
     case "kill":
     case "die":
+    case "stop":
     case "power":
     case "migrate":
       return restart(cluster, target);
@@ -178,6 +196,7 @@ function end(stage: Stage, { kind, target, byMs }: ScriptedFault): void {
     default:
       // the others end by themselves
       if (isOfVenue(kind)) cluster.servers.get(target)!.fault(null);
+      if (isPoison(kind)) cluster.servers.get(target)!.poison(null);
   }
 }
 
@@ -198,6 +217,12 @@ function kill({ cluster, time }: Stage, target: string): void {
   cluster.database.crash().catch((error: unknown) => time.crashes.push({ process: "database", error }));
 }
 
+function stop({ time }: Stage, program: Supervised): void {
+  const process = program.process();
+  program.stop();
+  time.schedule(closesWithinMs, () => process?.kill(), null);
+}
+
 function restart(cluster: Cluster, target: string): void {
   if (target === "database") return cluster.database.start();
   const program = programOf(cluster, target)!;
@@ -212,6 +237,11 @@ function setLoss({ cluster, network }: Stage, target: string, lossShare: number)
     network.setLink(machine, other, { lossShare });
     network.setLink(other, machine, { lossShare });
   }
+}
+
+/** Those that the operator stops and starts. */
+function programsOf({ probes, cores, webs }: Cluster): Supervised[] {
+  return [...probes, ...cores, ...webs];
 }
 
 function programOf({ probes, cores, webs, operator, servers }: Cluster, name: string): Supervised | undefined {

@@ -3,11 +3,14 @@
  *
  *     00:12:03.250 kill core-1 for 4000 ms
  */
+import { poisons } from "./poison.js";
 import type { SeededRandom } from "./seeded-random.js";
 import { venueFaults } from "./venue.js";
 
 /**
  * - `kill` the process dies, and its supervisor starts it again after the duration
+ * - `stop` it ends as after SIGTERM, and is started again after the duration; `service` is all probes, cores and web
+ *   servers
  * - `die` the same, but not at once: after some of its events, at whatever it awaits then
  * - `pause` it stands still, as after SIGSTOP
  * - `freeze` a core stands still until the end of the duration once it has claimed alerts and before it sends them
@@ -22,15 +25,17 @@ import { venueFaults } from "./venue.js";
  * - `clock` the machine's clock is wrong
  * - `power` the machine loses its power: processes, and what the disk had not synced
  * - `errors`, `silent`, `slow`, `nonsense` faults of a venue, or of its status page
- * - `limit`, `ban`, `halt`, `quiet stream`, `quiet market` faults of a venue (simulation/venue.ts)
+ * - `limit`, `ban`, `halt`, `lag`, `quiet stream`, `quiet market` faults of a venue (simulation/venue.ts)
+ * - `time …` a venue, or its status page, says times that cannot be true (simulation/poison.ts)
  * - `refuse`, `hang`, `reset` a receiver's reactions to alerts
  * - `migrate` the operator migrates to another build with a larger registry, dies after some events, and is started
  *   again after the duration
  */
 export const faultKinds = [
-  ...(["kill", "die", "pause", "freeze", "stall", "busy", "cut", "dns", "reconnect", "lossy", "part"] as const),
+  ...(["kill", "die", "stop", "pause", "freeze", "stall", "busy", "cut", "dns", "reconnect", "lossy", "part"] as const),
   ...(["full", "broken", "power", "clock"] as const),
   ...venueFaults,
+  ...poisons,
   ...(["refuse", "hang", "reset", "migrate"] as const),
 ];
 
@@ -61,6 +66,8 @@ export interface Targets {
 /** Which faults are drawn, and the average time between two of them. */
 export const profiles = {
   usual: { everyMs: 15_000 },
+  /** Programs or the whole service are down for up to an hour, while venues fail, are quiet, or say odd times. */
+  gaps: { everyMs: 90_000 },
   /** One of our processes dies every 1.5 seconds. */
   crashes: { everyMs: 1_000 },
   /** Machines lose each other, and the leader loses its lease. */
@@ -72,12 +79,32 @@ export type Profile = keyof typeof profiles;
 type Draw = () => Omit<ScriptedFault, "atMs">;
 
 export function drawScript(random: SeededRandom, targets: Targets, steps: number, profile: Profile): ScriptedFault[] {
-  const draws = { usual: usualDraws, crashes: crashDraws, partitions: partitionDraws }[profile](random, targets);
+  const drawsOf = { usual: usualDraws, gaps: gapDraws, crashes: crashDraws, partitions: partitionDraws };
+  const draws = drawsOf[profile](random, targets);
   let atMs = 60_000;
   return Array.from({ length: steps }, () => {
     atMs += Math.ceil(-Math.log(1 - random.next()) * profiles[profile].everyMs);
     return { atMs, ...random.pick(draws)() };
   });
+}
+
+function gapDraws(random: SeededRandom, { probes, cores, venues, statusPages }: Targets): Draw[] {
+  const gapMs = () => Math.round(1_000 * 3_600 ** random.next());
+  const long = () => 30_000 + Math.round(random.next() * 60_000);
+  return [
+    () => ({ kind: "stop", target: "service", forMs: gapMs() }),
+    () => ({ kind: random.pick(["kill", "stop"] as const), target: random.pick(probes), forMs: gapMs() }),
+    () => ({ kind: random.pick(["kill", "stop"] as const), target: random.pick(cores), forMs: gapMs() }),
+    () => ({ kind: random.pick(["errors", "quiet market"] as const), target: random.pick(venues), forMs: long() }),
+    poisonDraw(random, venues),
+    poisonDraw(random, statusPages),
+  ];
+}
+
+/** As long as a cadence, each endpoint says such a time about once to each region. */
+function poisonDraw(random: SeededRandom, targets: readonly string[]): Draw {
+  const forMs = () => (random.chance(0.5) ? 5_000 : 30_000 + Math.round(random.next() * 90_000));
+  return () => ({ kind: random.pick(poisons), target: random.pick(targets), forMs: forMs() });
 }
 
 function crashDraws(random: SeededRandom, { probes, cores, webs, venues, channels }: Targets): Draw[] {
@@ -157,6 +184,9 @@ function usualDraws(random: SeededRandom, targets: Targets): Draw[] {
       target: random.pick(statusPages),
       forMs: long(),
     }),
+    poisonDraw(random, venues),
+    poisonDraw(random, statusPages),
+    () => ({ kind: "stop", target: "service", forMs: random.chance(0.5) ? short() : long() }),
     () => ({ kind: random.pick(["refuse", "hang", "reset"] as const), target: random.pick(channels), forMs: long() }),
     () => ({ kind: "migrate", target: "operator", forMs: short() }),
   ];

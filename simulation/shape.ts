@@ -1,7 +1,7 @@
 /** How large a simulated service is, and the registry of its venues. */
 import type { Registry } from "../shared/registry/registry.js";
 import { officialEntry } from "./status-page.js";
-import { venueEntry } from "./venue.js";
+import { chains, venueEntry } from "./venue.js";
 
 export interface ClusterShape {
   regions: number;
@@ -56,6 +56,7 @@ export const shapes: Record<string, ClusterShape> = {
 export function registryOf({ regions, venues, statusPages, cadenceMs }: ClusterShape): Registry {
   return {
     probeIntervalMs: cadenceMs,
+    chains,
     regions: Array.from({ length: regions }, (_, place) => ({
       id: `region-${place + 1}`,
       name: `Region ${place + 1}`,

@@ -1,8 +1,8 @@
 /**
  * Replays one history and prints its problems: `node dist/simulation/simulate.js SEED [STEPS]`. `SCRIPT=file` plays the
  * faults of a file instead of those of the seed; `LOG=file` keeps the log of the history; `MUTANT=name` injects a fault
- * of ours into the production code; `SHAPE=small` takes fewer programs, and `PROFILE=crashes` or `partitions` draws
- * more faults of one kind.
+ * of ours into the production code; `SHAPE=small` takes fewer programs, and `PROFILE=gaps`, `crashes` or `partitions`
+ * draws more faults of one kind.
  */
 import { openSync, readFileSync, writeSync } from "node:fs";
 import { register } from "node:module";

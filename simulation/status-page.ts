@@ -5,8 +5,9 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Official } from "../shared/registry/registry.js";
+import { type Poison, saidTime } from "./poison.js";
 import type { SeededRandom } from "./seeded-random.js";
-import type { VenueFault } from "./venue.js";
+import type { SimulatedVenue, VenueFault } from "./venue.js";
 
 const port = 8090;
 /** As many as a page of the format has. */
@@ -29,8 +30,9 @@ export interface StatusPage {
 
 export function drawStatusPage(venue: string, random: SeededRandom, startMs: number): StatusPage {
   const minutes = (average: number) => Math.ceil(-Math.log(1 - random.next()) * average * 60_000);
-  let postedMs = startMs - 30 * 60_000;
-  const posted = Array.from({ length: 300 }, (_, place) => {
+  // more than a page
+  let postedMs = startMs - 70 * 60_000;
+  const posted = Array.from({ length: 400 }, (_, place) => {
     postedMs += minutes(1);
     const monitoringMs = postedMs + minutes(2);
     const resolvedMs = monitoringMs + minutes(2);
@@ -59,8 +61,13 @@ export function officialEntry(venue: string): Official {
  * @param nowMs true time
  * @param onRequest called with the path of each request
  */
-export function serveStatusPage(page: StatusPage, nowMs: () => number, onRequest: (path: string) => void) {
+export function serveStatusPage(
+  page: StatusPage,
+  nowMs: () => number,
+  onRequest: (path: string) => void,
+): SimulatedVenue {
   let fault: VenueFault = null;
+  let poison: Poison | null = null;
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const url = new URL(request.url!, "http://status.page");
@@ -69,7 +76,7 @@ export function serveStatusPage(page: StatusPage, nowMs: () => number, onRequest
     if (fault === "silent") return;
     if (fault === "errors") return void response.writeHead(503, { "retry-after": "20" }).end("busy");
     const text = url.pathname.endsWith("/incidents.json")
-      ? incidentsAt(page, nowMs(), Number(url.searchParams.get("page") ?? 1))
+      ? incidentsAt(page, nowMs(), Number(url.searchParams.get("page") ?? 1), poison)
       : documentOf(page, [], "scheduled_maintenances", page.posted[0]!.postedMs);
     const etag = `"${createHash("sha256").update(text).digest("hex").slice(0, 16)}"`;
     if (request.headers["if-none-match"] === etag) return void response.writeHead(304, { etag }).end();
@@ -80,17 +87,21 @@ export function serveStatusPage(page: StatusPage, nowMs: () => number, onRequest
   }
 
   createServer({ keepAliveTimeout: 330_000 }, answer).listen(port, "0.0.0.0");
-  return { fault: (given: VenueFault) => void (fault = given) };
+  return { fault: (given) => void (fault = given), poison: (given) => void (poison = given) };
 }
 
-function incidentsAt(page: StatusPage, atMs: number, number: number): string {
+/** @param poison that of the first and the last entry, which say how far a list reaches */
+function incidentsAt(page: StatusPage, atMs: number, number: number, poison: Poison | null): string {
   const listed = page.posted.filter((one) => statusAt(one, atMs) !== null).toReversed();
   const changes = page.posted.flatMap((one) => [one.postedMs, one.monitoringMs, one.resolvedMs, one.removedMs]);
-  const entries = listed.slice((number - 1) * pageSize, number * pageSize).map((one) => ({
-    ...{ id: one.id, page_id: page.venue, name: `Incident ${one.id}`, status: statusAt(one, atMs), impact: "minor" },
-    ...{ shortlink: null, created_at: text(one.postedMs), started_at: text(one.postedMs) },
-    ...{ resolved_at: atMs >= one.resolvedMs ? text(one.resolvedMs) : null, components: [] },
-  }));
+  const entries = listed.slice((number - 1) * pageSize, number * pageSize).map((one, place, { length }) => {
+    const said = (ms: number) => text(saidTime(ms, place === 0 || place === length - 1 ? poison : null));
+    return {
+      ...{ id: one.id, page_id: page.venue, name: `Incident ${one.id}`, status: statusAt(one, atMs), impact: "minor" },
+      ...{ shortlink: null, created_at: said(one.postedMs), started_at: said(one.postedMs) },
+      ...{ resolved_at: atMs >= one.resolvedMs ? said(one.resolvedMs) : null, components: [] },
+    };
+  });
   return documentOf(page, entries, "incidents", Math.max(...changes.filter((ms) => ms <= atMs)));
 }
 
@@ -100,5 +111,5 @@ function documentOf({ venue }: StatusPage, entries: readonly unknown[], property
 }
 
 function text(ms: number): string {
-  return new Date(ms).toISOString();
+  return new Date(Math.min(ms, 8.64e15)).toISOString();
 }

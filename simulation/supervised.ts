@@ -1,6 +1,7 @@
 /** Programs that their supervisor starts again after they have been killed. */
 import type { Machine, Process, VirtualTime } from "./virtual-time.js";
-import type { VenueFault } from "./venue.js";
+import type { Poison } from "./poison.js";
+import type { SimulatedVenue, VenueFault } from "./venue.js";
 
 export interface Supervised {
   name: string;
@@ -35,34 +36,39 @@ export function supervise(
         if (process === started) running = given;
       });
     },
-    stop: () => void process?.run(() => running?.close()),
+    stop() {
+      const closing = process?.isAlive() ? running : undefined;
+      running = undefined;
+      void process?.run(() => closing?.close());
+    },
   };
 }
 
 /** A server that fails as instructed, also after a restart. */
-export interface FaultyServer extends Supervised {
-  fault: (fault: VenueFault) => void;
-}
+export interface FaultyServer extends Supervised, SimulatedVenue {}
 
 /** @param run starts the server within its process, and returns what sets its fault */
-export function startFaultyServer(
-  time: VirtualTime,
-  machine: Machine,
-  run: () => { fault: (fault: VenueFault) => void },
-): FaultyServer {
+export function startFaultyServer(time: VirtualTime, machine: Machine, run: () => SimulatedVenue): FaultyServer {
   let fault: VenueFault = null;
-  let server: ReturnType<typeof run> | null = null;
+  let poison: Poison | null = null;
+  let server: SimulatedVenue | null = null;
   const supervised = supervise(time, machine, () => {
     server = run();
     server.fault(fault);
+    server.poison(poison);
     return undefined;
   });
   supervised.start();
+  // by the clock of its machine
   return {
     ...supervised,
     fault(given) {
       fault = given;
-      server!.fault(given);
+      supervised.process()!.run(() => server!.fault(given));
+    },
+    poison(given) {
+      poison = given;
+      server!.poison(given);
     },
   };
 }

@@ -31,7 +31,7 @@ export function makeStreamVerdict(
   const { stall, staleAfterMs } = stream;
   const isEstimate = stallBasis(stream) === "estimate";
   const staleMs = staleAfterMs ?? Math.max(limits.stale_event_ms, limits.stale_event_stalls * stall.afterMs);
-  /** The newest event of the last slot that had one, by the venue's clock. */
+  /** The newest event of the last slot that had frames, by the venue's clock; null: no frame said a credible time. */
   let eventMs: number | null = null;
   /** When the newest event last advanced, by `performance.now()`. */
   let advancedMs = -Infinity;
@@ -73,6 +73,9 @@ export function makeStreamVerdict(
     // The venue does not owe us events from before the subscription.
     if (reading.subscribedMs !== subscribedMs) eventMs = null;
     subscribedMs = reading.subscribedMs;
+    // Frames without a credible time brought what happened since the event before them: it no longer shows what the
+    // stream has missed.
+    if (reading.messages > 0 && newestMs === null) eventMs = null;
     // A stream may begin with events older than the newest: they do not show what it has missed.
     if (newestMs === null || behindMs === null) return;
     freshestMs = Math.min(freshestMs, behindMs);

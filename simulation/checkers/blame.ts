@@ -2,7 +2,7 @@
 import { sql } from "../../shared/database/pool.js";
 import type { Cluster } from "../cluster.js";
 import { isTouched, keyOf, type Period } from "../ledger.js";
-import { hasCounterpart } from "../venue.js";
+import { hasCounterpart, headComponent } from "../venue.js";
 
 /** A stream's slot looks back over its stall threshold, and a reconnecting socket needs some backoff. */
 const beforeMs = { stream: 90_000, rest: 1_000 };
@@ -50,7 +50,7 @@ export async function checkBlame({ ask, ledger }: Cluster): Promise<string[]> {
     const wrongClocks = ofProbe.filter(({ what }) => what === "clock");
     if (isTouched(wrongClocks, +ts - clockMs, +ts + clockMs)) return true;
     const faults = [venue, `${probe} ${venue}`].flatMap((of) => ledger.periods.get(of) ?? []);
-    const able = [...cutsThatSeemShort(ofProbe), ...faults.filter(({ what }) => canCause(what, isRest, venue))];
+    const able = [...cutsThatSeemShort(ofProbe), ...faults.filter(({ what }) => canCause(what, component, venue))];
     return isTouched(able, +ts - (isRest ? beforeMs.rest : beforeMs.stream), +ts + afterMs);
   }
 
@@ -62,7 +62,9 @@ export async function checkBlame({ ask, ledger }: Cluster): Promise<string[]> {
     );
 }
 
-function canCause(what: string, isRest: boolean, venue: string): boolean {
+function canCause(what: string, component: string, venue: string): boolean {
+  if (what === "lag") return component === headComponent;
+  const isRest = component.startsWith("rest:");
   if (what === "quiet stream") return !isRest;
   // a rate that is documented says that there are trades
   if (what === "quiet market") return !isRest && !hasCounterpart(venue);

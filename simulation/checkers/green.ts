@@ -1,7 +1,7 @@
 /** Nothing is painted green: no good sample is taken while its venue fails, or while the probe cannot reach it. */
 import type { Cluster } from "../cluster.js";
 import { isTouched, type Period, type Taken } from "../ledger.js";
-import { hasCounterpart } from "../venue.js";
+import { hasCounterpart, headComponent, isProvider } from "../venue.js";
 
 /** What was under way when a fault began was answered before it. */
 const beginsMs = 1_000;
@@ -12,11 +12,17 @@ const streamBeginsMs = 25_000;
 /** What the network held up arrives later. */
 const heldUpMs = 60_000;
 
+/** A head is compared with others of the same probe, which it has read since a lag began. */
+const comparedMs = 15_000;
+/** Others must have been right for as long as a probe remembers their answers. */
+const rememberedMs = 180_000;
+
 const failingRest = ["errors", "silent", "slow", "nonsense", "limit", "ban", "halt", "down"];
 /** Of a silent venue, no counterpart shows whether there were trades. */
 const failingStream = (venue: string) => (hasCounterpart(venue) ? ["quiet stream"] : ["quiet stream", "silent"]);
 
-export function checkGreen({ ledger }: Cluster): Promise<string[]> {
+export function checkGreen({ ledger, registry }: Cluster): Promise<string[]> {
+  const goodHeads = goodHeadsOf(ledger);
   const problems = [...ledger.taken].flatMap(([key, takers]) =>
     takers.filter(isPaintedGreen).map(({ probe }) => `painted green: ${key} from ${probe}`),
   );
@@ -41,10 +47,38 @@ export function checkGreen({ ledger }: Cluster): Promise<string[]> {
     const ofWay = ledger.periods.get(`${probe} ${venue}`) ?? [];
     const isCutOff = during(ledger.periods.get(probe), ["cut"], beginsMs) || during(ofWay, ["part"], beginsMs);
     if (!isRest && isTouched(ofWay, slotMs - streamBeginsMs, slotMs)) return false;
+    if (component === headComponent && isProvider(venue) && during(ofVenue, ["lag"], comparedMs))
+      return hasOthers(probe, sample);
     return isRest
       ? during(ofVenue, failingRest, beginsMs) || isCutOff
       : component !== "ws:conn" &&
           !isTouched(ledger.periods.get(probe), slotMs - heldUpMs, slotMs) &&
           during(ofVenue, failingStream(venue), streamBeginsMs);
   }
+
+  /** Whether the probe has recently read the heads of two other providers, none of which lags. */
+  function hasOthers(probe: string, { venue, slotAt }: Taken["sample"]): boolean {
+    const providers = registry.venues.filter(({ id }) => id !== venue && isProvider(id)).map(({ id }) => id);
+    const right = providers.filter((id) => {
+      const lags = (ledger.periods.get(id) ?? []).filter(({ what }) => what === "lag");
+      const readMs = goodHeads.get(`${probe} ${id}`) ?? [];
+      const isRead = readMs.some((ms) => ms < +slotAt - 1_000 && ms > +slotAt - comparedMs + 5_000);
+      return isRead && !isTouched(lags, +slotAt - rememberedMs, +slotAt);
+    });
+    return right.length >= 2;
+  }
+}
+
+/** The slots of good heads, by probe and venue. */
+function goodHeadsOf({ taken }: Cluster["ledger"]): ReadonlyMap<string, number[]> {
+  const slots = new Map<string, number[]>();
+  for (const { probe, sample } of [...taken.values()].flat()) {
+    if (sample.component !== headComponent || sample.fault !== null) continue;
+    const of = `${probe} ${sample.venue}`;
+    slots
+      .set(of, slots.get(of) ?? [])
+      .get(of)!
+      .push(+sample.slotAt);
+  }
+  return slots;
 }

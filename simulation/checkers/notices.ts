@@ -82,7 +82,8 @@ function otherThanPosted({ venue, posted }: StatusPage, stored: readonly Stored[
     [readMs, readMs + askedWithinMs].some((atMs) => {
       const status = statusAt(one, atMs);
       const newer = posted.filter((other) => other.postedMs > one.postedMs && statusAt(other, atMs) !== null);
-      if (newer.length >= pageSize) return row === undefined || row.left;
+      // what is beyond the first page has not vanished
+      if (newer.length >= pageSize) return row === undefined || (row.left && (!row.vanished || status === null));
       if (status === null) return row === undefined || (row.left && row.vanished);
       return row?.status === status && row.resolved === (status === "resolved") && !row.left;
     });

@@ -21,6 +21,8 @@ export interface Market {
   freezesAtMs?: number;
   /** How much older the times in frames are than the trades. */
   oldByMs?: number;
+  /** The times in frames of this span are multiplied, or added to. */
+  wrongFrames?: Span & { times?: number; plusMs?: number };
   /** How often the stream repeats the last trade. */
   resendsEveryMs?: number;
   /** Whether a frame without a time follows each frame. */
@@ -117,13 +119,14 @@ function isWithin(atMs: number, span: Span | undefined): boolean {
 
 /** The frames with their times of arrival; those of a standstill all arrive at its end. */
 function framesOf(market: Market): Map<number, object[]> {
-  const { standstill, hasTrailers, oldByMs = 0 } = market;
+  const { standstill, hasTrailers, oldByMs = 0, wrongFrames } = market;
   const arrivals = new Map<number, object[]>();
   for (const { atMs, tradeMs } of sentBy(market)) {
     if (standstill?.reconnects && atMs > standstill.fromMs && atMs <= standstill.toMs + reconnectMs) continue;
     const cameMs = isWithin(atMs, standstill) ? standstill!.toMs : atMs;
     const frames = arrivals.get(cameMs) ?? [];
-    frames.push({ at: epochMs + tradeMs - oldByMs }, ...(hasTrailers ? [{}] : []));
+    const { times = 1, plusMs = 0 } = (isWithin(atMs, wrongFrames) && wrongFrames) || {};
+    frames.push({ at: (epochMs + tradeMs - oldByMs) * times + plusMs }, ...(hasTrailers ? [{}] : []));
     arrivals.set(cameMs, frames);
   }
   return arrivals;

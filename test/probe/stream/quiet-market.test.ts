@@ -101,6 +101,22 @@ void t.test("one impossible time of a trade makes no later silence a fault", (t)
   t.end();
 });
 
+void t.test("impossible times in frames make no later silence a fault, and hide no stall", (t) => {
+  const slow = { stream: unmeasuredAfter(30_000), untilMs: 60 * minuteMs, rest };
+  // one frame, those of a minute, and those of five
+  for (const forMs of [26 * secondMs, minuteMs, 5 * minuteMs])
+    for (const wrong of [{ times: 1000 }, { times: 1e-3 }, { times: 0 }, { times: -1 }, { plusMs: 86_400_000 }]) {
+      const wrongFrames = { fromMs: 10 * minuteMs, toMs: 10 * minuteMs + forMs, ...wrong };
+      const said = `${JSON.stringify(wrong)} for ${forMs} ms`;
+      for (const seconds of [12, 26, 50, 100])
+        t.strictSame(faultsOf({ ...slow, trades: every(seconds), wrongFrames }), [], `each ${seconds} s: ${said}`);
+      const [stopped] = faultsOf({ ...slow, trades: every(12), wrongFrames, stopsAtMs: wrongFrames.toMs });
+      t.match(stopped, { fault: "stall" }, said);
+      t.ok(stopped!.atMs - wrongFrames.toMs <= 2 * minuteMs, said);
+    }
+  t.end();
+});
+
 void t.test("data that were old before the probe began are stale", (t) => {
   const stream = { ...measured, stall: { afterMs: 20_000, distribution } };
   for (const ageMs of [60 * minuteMs, 30 * 60 * minuteMs, 400 * 24 * 60 * minuteMs]) {
