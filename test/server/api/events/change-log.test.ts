@@ -50,7 +50,7 @@ void t.test("a failover that may have undone changes resets open streams, and th
   t.teardown(() => streams.close());
   const server = createServer((request, response) => {
     const id = request.headers["last-event-id"];
-    void streams.open(response, { venue: null, category: null }, id === undefined ? null : Number(id));
+    void streams.open(response, { venue: null, category: null, region: null }, id === undefined ? null : Number(id));
   });
   t.teardown(() => server.close());
   const port = await listen(server, 0, "127.0.0.1", "PORT");
@@ -70,7 +70,7 @@ void t.test("a heartbeat moves on the number of a client whose filter lets nothi
   const streams = makeEventStreams(makeChangeLog(pool, log), neverStale, 20);
   t.teardown(() => streams.close());
   const server = createServer((_request, response) => {
-    void streams.open(response, { venue: "nobody", category: null }, null);
+    void streams.open(response, { venue: "nobody", category: null, region: null }, null);
   });
   t.teardown(() => server.close());
   const stream = await listenTo(await listen(server, 0, "127.0.0.1", "PORT"), "/");
@@ -85,7 +85,7 @@ void t.test("listeners hear when what they know becomes stale, and when it no lo
   const streams = makeEventStreams(makeChangeLog(pool, log), () => Promise.resolve(now));
   t.teardown(() => streams.close());
   const server = createServer((_request, response) => {
-    void streams.open(response, { venue: null, category: null }, null);
+    void streams.open(response, { venue: null, category: null, region: null }, null);
   });
   t.teardown(() => server.close());
   const stream = await listenTo(await listen(server, 0, "127.0.0.1", "PORT"), "/");
