@@ -28,7 +28,14 @@ import { findVenue } from "./find-venue.js";
 import { mostName, mostTitle, namedVenue, quoted } from "./quoted.js";
 import { regionArgument } from "./region-argument.js";
 import { quotedView, viewRow } from "./region-row.js";
-import { explained, explainedOf, type Explained, stateSentences, subjectOf, unknownSentence } from "./state-sentence.js";
+import {
+  explained,
+  explainedOf,
+  type Explained,
+  stateSentences,
+  subjectOf,
+  unknownSentence,
+} from "./state-sentence.js";
 import { askedWords, listWords } from "./time-words.js";
 import { makeTool, type ToolAnswer } from "./tool.js";
 import { venueArgument } from "./venue-argument.js";
@@ -213,7 +220,15 @@ function withoutData(asked: string | undefined, { message }: NoData, { baseUrl }
     data: {
       ...{ answer: text, asOf: null, stale: true, ageSeconds: null },
       evidence: { page: `${baseUrl}/`, api: `${baseUrl}/v1/status` },
-      ...{ region: null, byQuorum: null, regions: [], state: "unknown", venues: [], omittedVenues: 0, operationalVenues: [] },
+      ...{
+        region: null,
+        byQuorum: null,
+        regions: [],
+        state: "unknown",
+        venues: [],
+        omittedVenues: 0,
+        operationalVenues: [],
+      },
     },
   };
 }

@@ -22,7 +22,14 @@ const dissents: Schema<TypeOf<typeof dissent>[]> = {
 };
 
 /** Of a row that may have more. */
-export const viewFields = { region: regionId, name, ...judged, since, unknownBecause: unseenBecause, dissent: dissents };
+export const viewFields = {
+  region: regionId,
+  name,
+  ...judged,
+  since,
+  unknownBecause: unseenBecause,
+  dissent: dissents,
+};
 
 export const viewRow = object("The venue as one region alone sees it; no decision depends on it.", viewFields);
 

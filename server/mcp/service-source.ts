@@ -70,7 +70,10 @@ export function serviceSource(service: Pick<RemoteService, "url" | "read">): Age
     },
     board,
     state: (id, region) =>
-      readChecked(venueStateResponse, `/v1/targets/${id}/state${region === null ? "" : `?${new URLSearchParams({ region })}`}`),
+      readChecked(
+        venueStateResponse,
+        `/v1/targets/${id}/state${region === null ? "" : `?${new URLSearchParams({ region })}`}`,
+      ),
     venue: (id) => read(exchangeResponse, `/v1/targets/${id}`),
     incidents: (query) => readChecked(incidentsResponse, `/v1/incidents?${query}`),
     reliability: (days) => read(reliabilityResponse, `/v1/reliability?days=${days}`),

@@ -25,10 +25,7 @@ const reasons = oneOf(
 
 const unseen = object("Why a state is unknown, by quorum or to one region.", {
   reason: reasons,
-  detail: text(
-    "The same in words.",
-    "no measurement has come from us-east since 2026-01-31T11:40:05.000Z",
-  ),
+  detail: text("The same in words.", "no measurement has come from us-east since 2026-01-31T11:40:05.000Z"),
 });
 
 /** The same as `unknownBecause` of other bodies, where the view may be that of one region. */

@@ -43,6 +43,26 @@ void t.test("a program without listeners for a day does not believe that nothing
   t.strictSame(changes.after(newest, 10), []);
 });
 
+void t.test("what single regions see displaces no decision", async (t) => {
+  const changes = makeChangeLog(pool, log);
+  const known = await change();
+  await changes.ready();
+  await pool.query(sql`
+    insert into change_event (at, recorded_at, kind, venue_id, region_id, state)
+    select now(), now(), 'venue', (select min(venue_id) from venue), (select min(region_id) from region), 'degraded'
+    from generate_series(1, 40001)
+  `);
+  const newest = await change();
+  await changes.ready();
+  t.strictSame(
+    changes.after(known, 10)!.map(({ id }) => id),
+    [newest],
+  );
+  t.equal(changes.after(known, 10, true), null, "of the regions, not all fit");
+  t.equal(changes.after(newest - 40_001, 40_001, true)!.length, 40_000);
+  await pool.query(sql`delete from change_event where region_id is not null`);
+});
+
 void t.test("a failover that may have undone changes resets open streams, and those that come back", async (t) => {
   const known = await change();
   const changes = makeChangeLog(pool, log);
