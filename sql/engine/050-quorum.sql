@@ -134,9 +134,9 @@ as $$
   select s.component_id, s.sees from region_state s where s.region_id = of_region
 $$;
 
--- The state of each venue by its known components, by quorum or as one region by itself sees them. They must be at least half of those that have not ended: after a
--- gap, a single one would speak for ten. REST and streams (including the socket) are judged separately: a client of one
--- gets nothing from the other.
+-- The state of each venue by its known components, by quorum or as one region by itself sees them. They must be half of
+-- those that have not ended, or more: after a gap, a single one would speak for ten. REST and streams (including the
+-- socket) are judged separately: a client of one gets nothing from the other.
 create function engine.venue_verdicts(at timestamptz, of_region smallint default null)
 returns table (venue_id smallint, state state)
 language sql stable

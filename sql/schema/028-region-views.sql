@@ -1,7 +1,9 @@
--- What each region by itself sees of components and venues, for those who ask "or is it just me?" (docs/rulebook.md, chapter 5).
+-- What each region by itself sees of components and venues, for those who ask "or is it just me?" (docs/rulebook.md,
+-- chapter 5).
 
 alter table region_state
-  -- `state`, but unknown where the region has no say: it does not report, is impaired, or nothing is concluded from any sample
+  -- `state`, but unknown where the region has no say: it does not report, is impaired, or nothing is concluded from any
+  -- sample
   add column sees state,
   add column sees_since timestamptz;
 

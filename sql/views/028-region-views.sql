@@ -3,8 +3,8 @@
 -- it cannot reach.
 --
 -- `unknown_because`: never, ended (as for all regions; table unjudged), impaired (the region's own network is in
--- trouble), silent (its newest sample is too old), unmeasured (it has none); null if it is known, or unknown for want of
--- samples or of a decision.
+-- trouble), silent (its newest sample is too old), unmeasured (it has none); null if it is known, or unknown for want
+-- of samples or of a decision.
 create view api.region_view as
 select
   r.component_id,
@@ -43,7 +43,8 @@ return case
       'reason', reason,
       'detail', case reason
         when 'impaired' then format(
-          'the network of %s itself has been in trouble since %s: most venues fail there at once, and in no other region',
+          'the network of %s itself has been in trouble since %s: '
+            'most venues fail there at once, and in no other region',
           g.region, (select api.iso(i.since) from api.impaired_region i where i.region_id = of_region)
         )
         when 'silent' then format('no measurement has come from %s since %s', g.region, api.iso(newest_at))
@@ -55,9 +56,9 @@ return case
   )
 end;
 
--- How each region sees a venue: {region, name, state, since, unknownBecause, dissent}. `dissent` are the components that
--- it sees otherwise than all regions together: {component, state, since, fault}. `is_apart`: it sees the venue or one of
--- them otherwise, or cannot tell.
+-- How each region sees a venue: {region, name, state, since, unknownBecause, dissent}. `dissent` are the components
+-- that it sees otherwise than all regions together: {component, state, since, fault}. `is_apart`: it sees the venue or
+-- one of them otherwise, or cannot tell.
 --
 -- plpgsql, because its plan is cached, as api.board's is.
 create function api.venue_views(of_venue smallint) returns table (region_id smallint, is_apart boolean, body json)
