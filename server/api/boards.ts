@@ -10,8 +10,12 @@ export interface Boards {
   status(category: Category | null): Promise<Snapshot | null>;
   /** @returns null if the database does not have the venue */
   venue(id: string, range: "24h" | "7d", region: string | null): Promise<Snapshot | null>;
-  /** The state of a venue and of its components, in few bytes; null as above. */
-  state(id: string): Promise<Snapshot | null>;
+  /**
+   * The state of a venue and of its components, in few bytes; null as above.
+   *
+   * @param region as it alone sees them; null: by quorum
+   */
+  state(id: string, region: string | null): Promise<Snapshot | null>;
   /** How each region sees each component of a venue; null as above. */
   matrix(id: string): Promise<Snapshot | null>;
   /** The default region of a page; null if there are no regions. */
@@ -34,7 +38,7 @@ export function makeBoards(
     status: (category) => snapshots("status", [category], [category, categories, registry.probeIntervalMs]),
     venue: (id, range, region) =>
       snapshots("venue", [id, range, region], [id, range, region], range === "7d" ? weekHeldMs : 0),
-    state: (id) => snapshots("venue_state", [id], [id]),
+    state: (id, region) => snapshots("venue_state", [id, region], [id, region]),
     matrix: (id) => snapshots("venue_matrix", [id], [id]),
     regions: () => snapshots("regions", [], [rulesRow.quorum_min_regions]),
     notify: () => snapshots("notify", [], []),
@@ -47,10 +51,10 @@ const weekHeldMs = 30_000;
 const MiB = 2 ** 20;
 
 /**
- * A board for each category and for all, every venue in both ranges from every region, its matrix and its state, the
- * regions, and the alerts: 100 kB each.
+ * A board for each category and for all, every venue in both ranges from every region, its matrix, its state by quorum
+ * and as each region sees it, the regions, and the alerts: 100 kB each.
  */
 function keptBodies({ venues, regions }: Registry) {
-  const bodies = categories.length + 1 + venues.length * (regions.length * 2 + 2) + 2;
+  const bodies = categories.length + 1 + venues.length * (regions.length * 3 + 2) + 2;
   return { bodies, bytes: 64 * MiB };
 }

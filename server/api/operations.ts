@@ -18,6 +18,7 @@ import { statusResponse } from "./schemas/status.js";
 import { exchangeResponse } from "./schemas/venue.js";
 import { venueStateResponse } from "./schemas/venue-state.js";
 import { statusParameters } from "./status.js";
+import { venueStateParameters } from "./venue-state.js";
 import { statuspageOperations } from "./statuspage-operations.js";
 import { tableOperations } from "./table-operations.js";
 import { venueParameters } from "./venue.js";
@@ -52,6 +53,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
   const venueState = {
     group: "board",
     names: { venue },
+    parameters: venueStateParameters(registry),
     answers: { [json]: venueStateResponse },
     ...perTick,
   } satisfies Partial<Operation>;
@@ -89,7 +91,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       path: "/v1/targets/{venue}/state",
       summary: "The state of one venue and of its components",
       description:
-        "For programs that ask often: about a kilobyte, where /v1/targets/{venue} has more than a hundred. The page of an incident is /incidents/{slug}.",
+        "For programs that ask often: about a kilobyte, where /v1/targets/{venue} has more than a hundred. With `region`, it is what that region alone sees: one region confirms nothing, but tells a venue that is down from one that does not answer there. The page of an incident is /incidents/{slug}.",
       ...venueState,
     },
     {
@@ -104,7 +106,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       group: "board",
       summary: "Changes as they are decided, as Server-Sent Events",
       description:
-        "Send the id of the last event as `Last-Event-ID`, as EventSource does by itself, and the stream continues after it: nothing is missing within the last day, or `reset` says so. The data of an event never changes. An address may have twenty open streams.",
+        "Send the id of the last event as `Last-Event-ID`, as EventSource does by itself, and the stream continues after it: nothing is missing within the last day, or `reset` says so. The data of an event never changes. With `region`, `venue` and `component` events are what that region alone sees; there are no incidents among them, and their ids are of the same sequence. An address may have twenty open streams.",
       parameters: eventsParameters(registry),
       answers: { "text/event-stream": eventStream },
       ...perTick,

@@ -51,6 +51,15 @@ export function region(registry: Registry) {
   );
 }
 
+/** Whose view is asked for; absent: what all regions together decide. */
+export function viewOf(registry: Registry, description: string) {
+  return choice(
+    description,
+    registry.regions.map(({ id }) => id),
+    null,
+  );
+}
+
 /** One of the given words; if absent, the fallback. */
 export function choice<Word extends string, Fallback extends Word | null>(
   description: string,

@@ -96,7 +96,7 @@ function addressesOf({ venues }: Registry, boards: Boards): ReadonlyMap<string, 
       });
       addresses.set(`/v1/${name}/${id}/state`, {
         route: "/v1/targets/:venue/state",
-        ask: () => boards.state(id),
+        ask: () => boards.state(id, null),
       });
     }
   return addresses;

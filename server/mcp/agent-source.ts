@@ -20,8 +20,12 @@ export interface AgentSource {
   /** The venue's present id, for a present or former one; null if no venue has it. */
   presentId(id: string): Promise<string | null>;
   board(): Promise<BoardBody>;
-  /** @param id a present one, as for `venue` */
-  state(id: string): Promise<VenueStateBody>;
+  /**
+   * @param id a present one, as for `venue`
+   * @param region as it alone sees the venue; null: by quorum
+   * @throws BadArgument if there is no such region
+   */
+  state(id: string, region: string | null): Promise<VenueStateBody>;
   venue(id: string): Promise<VenueBody>;
   /**
    * @param query the parameters of `/v1/incidents`

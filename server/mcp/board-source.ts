@@ -2,6 +2,7 @@
 import type { Registry } from "../../shared/registry/registry.js";
 import type { Boards } from "../api/boards.js";
 import { incidentsOf, incidentsReader } from "../api/incidents.js";
+import { parameterReader } from "../api/parameters.js";
 import { Problem } from "../api/problem.js";
 import { incidentsResponse } from "../api/schemas/incident.js";
 import { reliabilityResponse } from "../api/schemas/reliability.js";
@@ -11,6 +12,7 @@ import { exchangeResponse } from "../api/schemas/venue.js";
 import { venueStateResponse } from "../api/schemas/venue-state.js";
 import type { Snapshot, Snapshots } from "../api/snapshot.js";
 import { presentIds } from "../api/venue-ids.js";
+import { venueStateParameters } from "../api/venue-state.js";
 import type { Windows } from "../api/windows.js";
 import { dataOf } from "../pages/snapshot-data.js";
 import { type AgentSource, BadArgument, NoData } from "./agent-source.js";
@@ -30,6 +32,7 @@ export function boardSource(options: BoardSourceOptions): AgentSource {
   const ids = presentIds(registry);
   const venues = registry.venues.map(({ id, name }) => ({ id, name }));
   const readQuery = incidentsReader(registry);
+  const readState = parameterReader(venueStateParameters(registry));
 
   async function read<Described extends Schema>(
     schema: Described,
@@ -48,7 +51,11 @@ export function boardSource(options: BoardSourceOptions): AgentSource {
     venues: () => Promise.resolve(venues),
     presentId: (id) => Promise.resolve(ids.get(id) ?? null),
     board: () => read(statusResponse, () => boards.status(null)),
-    state: (id) => read(venueStateResponse, () => boards.state(id)),
+    async state(id, asked) {
+      const query = new URLSearchParams(asked === null ? {} : { region: asked });
+      const { region } = checked(() => readState(query));
+      return read(venueStateResponse, () => boards.state(id, region));
+    },
     venue: (id) => read(exchangeResponse, () => boards.venue(id, "24h", boards.usualRegion)),
     async incidents(query) {
       const page = checked(() => readQuery(query));

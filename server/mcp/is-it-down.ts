@@ -1,10 +1,12 @@
 /** `is_it_down`: whether one venue is up, or which of all are not. */
 import { component } from "../api/schemas/incident.js";
+import { byQuorum } from "../api/schemas/region-view.js";
 import {
   integer,
   list,
   object,
   orNull,
+  regionId,
   since,
   slug,
   type TypeOf,
@@ -12,7 +14,7 @@ import {
   venueName,
   withOptional,
 } from "../api/schemas/shapes.js";
-import { type AgentSource, type BoardBody, NoData, type VenueStateBody } from "./agent-source.js";
+import { type AgentSource, BadArgument, type BoardBody, NoData, type VenueStateBody } from "./agent-source.js";
 import {
   type Dated,
   headOf,
@@ -24,7 +26,16 @@ import {
 } from "./answer-head.js";
 import { findVenue } from "./find-venue.js";
 import { mostName, mostTitle, namedVenue, quoted } from "./quoted.js";
-import { explained, explainedOf, type Explained, stateSentences, unknownSentence } from "./state-sentence.js";
+import { regionArgument } from "./region-argument.js";
+import { quotedView, viewRow } from "./region-row.js";
+import {
+  explained,
+  explainedOf,
+  type Explained,
+  stateSentences,
+  subjectOf,
+  unknownSentence,
+} from "./state-sentence.js";
 import { askedWords, listWords } from "./time-words.js";
 import { makeTool, type ToolAnswer } from "./tool.js";
 import { venueArgument } from "./venue-argument.js";
@@ -34,6 +45,7 @@ const mostRows = 50;
 const mostComponents = 50;
 /** Far more than a registry has. */
 const mostIds = 500;
+const mostRegions = 30;
 
 const troubled = object("A component that is not operational.", {
   component,
@@ -55,6 +67,15 @@ const row = object("One venue.", {
 
 const output = object("Whether it is down.", {
   ...headWithoutData,
+  region: orNull({ ...regionId, description: "The region whose view this is; null: it is by a majority of them." }),
+  byQuorum,
+  regions: {
+    ...list(
+      "Regions that see the venue asked for, or a component, otherwise than all together, or cannot tell. Empty if no venue was asked for.",
+      viewRow,
+    ),
+    maxItems: mostRegions,
+  },
   state: {
     ...judged.state,
     description: `Of the venue asked for. Of all venues: outage if at least half of the known ones are, degraded if any is degraded or in outage, unknown while fewer than half are known. ${judged.state.description}`,
@@ -80,13 +101,17 @@ export const isItDown = makeTool({
   name: "is_it_down",
   title: "Is it down?",
   description:
-    'Says whether an exchange, RPC provider, market data API, oracle, stablecoin, bridge or ramp is up, degraded, down or unknown, as measured from several regions and decided by a majority of them. Use it for "is OKX down?" and "is it down or just me?". Without a venue it says which of all watched venues have trouble. `unknown` is neither up nor down.',
+    'Says whether an exchange, RPC provider, market data API, oracle, stablecoin, bridge or ramp is up, degraded, down or unknown, as measured from several regions and decided by a majority of them. Use it for "is OKX down?" and "is it down or just me?": the answer names regions that see it otherwise, and `region` asks for the view of one. Without a venue it says which of all watched venues have trouble. `unknown` is neither up nor down.',
   quotesVenues: false,
-  input: withOptional(object("Which venue.", {}), { venue: venueArgument }),
+  input: withOptional(object("Which venue.", {}), { venue: venueArgument, region: regionArgument }),
   output,
-  answer: async ({ venue }, source): Promise<ToolAnswer<Output>> => {
+  answer: async ({ venue, region = null }, source): Promise<ToolAnswer<Output>> => {
+    if (venue === undefined && region !== null)
+      throw new BadArgument("venue is missing: a region's view is of one venue at a time");
     try {
-      return venue === undefined ? answerForAll(await source.board(), source) : await answerForOne(venue, source);
+      return venue === undefined
+        ? answerForAll(await source.board(), source)
+        : await answerForOne(venue, region, source);
     } catch (error) {
       if (!(error instanceof NoData)) throw error;
       return withoutData(venue, error, source);
@@ -94,15 +119,16 @@ export const isItDown = makeTool({
   },
 });
 
-async function answerForOne(asked: string, source: AgentSource): Promise<ToolAnswer<Output>> {
+async function answerForOne(asked: string, region: string | null, source: AgentSource): Promise<ToolAnswer<Output>> {
   const id = await findVenue(asked, source);
-  const body = await source.state(id);
+  const body = await source.state(id, region);
   const text = staleSentence(body) + sentencesOf(body);
-  const evidence = { page: `${source.baseUrl}/venues/${id}`, api: `${source.baseUrl}/v1/targets/${id}/state` };
+  const api = `${source.baseUrl}/v1/targets/${id}/state${region === null ? "" : `?region=${region}`}`;
   return {
     text,
     data: {
-      ...headOf(body, text, evidence),
+      ...headOf(body, text, { page: `${source.baseUrl}/venues/${id}`, api }),
+      ...{ region, byQuorum: body.byQuorum, regions: body.regions.slice(0, mostRegions).map(quotedView(body)) },
       state: judgedOf(body.state, body).state,
       venues: [rowOf(body, body)],
       omittedVenues: 0,
@@ -112,7 +138,7 @@ async function answerForOne(asked: string, source: AgentSource): Promise<ToolAns
 }
 
 function sentencesOf(body: VenueStateBody): string {
-  if (body.stale) return `${unknownSentence(namedVenue(body))} The last known state was ${body.state}.`;
+  if (body.stale) return `${unknownSentence(subjectOf(body))} The last known state was ${body.state}.`;
   return stateSentences(body, body.generatedAt);
 }
 
@@ -139,6 +165,7 @@ function answerForAll(board: BoardBody, { baseUrl }: AgentSource): ToolAnswer<Ou
     text,
     data: {
       ...headOf(board, text, { page: `${baseUrl}/`, api: `${baseUrl}/v1/status` }),
+      ...{ region: null, byQuorum: null, regions: [] },
       state: judgedOf(summary.state, board).state,
       venues: bad.slice(0, mostRows).map((venue) => rowOf(venue, board)),
       omittedVenues: Math.max(0, bad.length - mostRows),
@@ -193,7 +220,15 @@ function withoutData(asked: string | undefined, { message }: NoData, { baseUrl }
     data: {
       ...{ answer: text, asOf: null, stale: true, ageSeconds: null },
       evidence: { page: `${baseUrl}/`, api: `${baseUrl}/v1/status` },
-      ...{ state: "unknown", venues: [], omittedVenues: 0, operationalVenues: [] },
+      ...{
+        region: null,
+        byQuorum: null,
+        regions: [],
+        state: "unknown",
+        venues: [],
+        omittedVenues: 0,
+        operationalVenues: [],
+      },
     },
   };
 }

@@ -33,6 +33,17 @@ export function serviceSource(service: Pick<RemoteService, "url" | "read">): Age
     );
   }
 
+  /** @throws BadArgument if the service refuses a parameter */
+  async function readChecked<Described extends Schema>(schema: Described, path: string): Promise<TypeOf<Described>> {
+    try {
+      return await read(schema, path);
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (refusal?.status === 400) throw new BadArgument(refusal.detail, { cause: error });
+      throw error;
+    }
+  }
+
   async function board() {
     const body = await read(statusResponse, "/v1/status");
     known = { venues: body.venues.map(({ id, name }) => ({ id, name })), untilMs: performance.now() + namesKeptMs };
@@ -58,17 +69,13 @@ export function serviceSource(service: Pick<RemoteService, "url" | "read">): Age
       }
     },
     board,
-    state: (id) => read(venueStateResponse, `/v1/targets/${id}/state`),
+    state: (id, region) =>
+      readChecked(
+        venueStateResponse,
+        `/v1/targets/${id}/state${region === null ? "" : `?${new URLSearchParams({ region })}`}`,
+      ),
     venue: (id) => read(exchangeResponse, `/v1/targets/${id}`),
-    async incidents(query) {
-      try {
-        return await read(incidentsResponse, `/v1/incidents?${query}`);
-      } catch (error) {
-        const refusal = refusalOf(error);
-        if (refusal?.status === 400) throw new BadArgument(refusal.detail, { cause: error });
-        throw error;
-      }
-    },
+    incidents: (query) => readChecked(incidentsResponse, `/v1/incidents?${query}`),
     reliability: (days) => read(reliabilityResponse, `/v1/reliability?days=${days}`),
   };
 }

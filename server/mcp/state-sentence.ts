@@ -1,10 +1,12 @@
 /** Whether a venue is up, in sentences that cannot be read another way. */
 import { presentFault } from "../api/schemas/incident.js";
-import { type TypeOf, unknownBecause } from "../api/schemas/shapes.js";
+import { type RegionView, unseenBecause } from "../api/schemas/region-view.js";
+import type { TypeOf } from "../api/schemas/shapes.js";
 import { faultVerbs } from "../pages/words.js";
 import type { JudgedState } from "./answer-head.js";
 import { mostDetail, namedVenue, quoted } from "./quoted.js";
-import { countedWords, listWords, sinceWords } from "./time-words.js";
+import { dissentWords, namedRegion, unseenWords } from "./region-words.js";
+import { componentList, countedWords, listWords, sinceWords } from "./time-words.js";
 
 interface StatedVenue {
   id: string;
@@ -12,6 +14,11 @@ interface StatedVenue {
   state: JudgedState;
   since: string;
   components: readonly StatedComponent[];
+  /** The region whose view all this is, and what all of them decide; null: it is that itself. */
+  region: RegionView | null;
+  byQuorum: { state: JudgedState; since: string } | null;
+  /** What single regions see. */
+  regions: readonly RegionView[];
 }
 
 interface StatedComponent extends Explained {
@@ -20,8 +27,8 @@ interface StatedComponent extends Explained {
 }
 
 /** What an answer says of a component besides its state. */
-export const explained: { fault: typeof presentFault; unknownBecause: typeof unknownBecause } = {
-  ...{ fault: presentFault, unknownBecause },
+export const explained: { fault: typeof presentFault; unknownBecause: typeof unseenBecause } = {
+  ...{ fault: presentFault, unknownBecause: unseenBecause },
 };
 
 export type Explained = { [Name in keyof typeof explained]: TypeOf<(typeof explained)[Name]> };
@@ -35,8 +42,8 @@ export function explainedOf({ fault, unknownBecause }: Explained): Explained {
 
 /** @param now the instant that the data shows */
 export function stateSentences(venue: StatedVenue, now: string): string {
-  const name = namedVenue(venue);
-  const { state, components } = venue;
+  const { state, components, byQuorum } = venue;
+  const name = subjectOf(venue);
   const since = sinceWords(venue.since, now);
   const broken = componentWords(venue, ["outage", "degraded"]);
   const unknown = components.filter((one) => one.state === "unknown");
@@ -45,16 +52,29 @@ export function stateSentences(venue: StatedVenue, now: string): string {
     state === "unknown" || unknown.length === 0
       ? ""
       : ` Whether ${componentList(unknown)} ${unknown.length === 1 ? "works" : "work"} is unknown: that is neither up nor down.${reasons && ` ${reasons}`}`;
+  // of one region's view, what all together decide is said instead
+  const dissent = byQuorum === null ? dissentWords(state, venue.regions, now) : "";
+  const rest = `${also}${byQuorum === null ? unseenWords(venue.regions) : quorumWords(byQuorum, now)}`;
   switch (state) {
     case "operational":
-      return `${name} is up: venuewatch has measured it as operational ${since}.${broken && ` But ${broken}.`}${also}`;
+      return `${name} is up: venuewatch has measured it as operational ${since}${dissent}.${broken && ` But ${broken}.`}${rest}`;
     case "degraded":
-      return `${name} is degraded, which is not down as a whole: ${broken || "most regions see it far slower than usual"}. It has been degraded ${since}.${also}`;
+      return `${name} is degraded, which is not down as a whole: ${broken || "it is far slower than usual"}. It has been degraded ${since}${dissent}.${rest}`;
     case "outage":
-      return `${name} is down: venuewatch has measured an outage ${since}${broken && `; ${broken}`}.${also}`;
+      return `${name} is down: venuewatch has measured an outage ${since}${broken && `; ${broken}`}${dissent}.${rest}`;
     case "unknown":
-      return `${unknownSentence(name)} Fewer than half of its components are known ${since}.${reasons && ` ${reasons}`}${broken && ` But ${broken}.`}`;
+      return `${unknownSentence(name)} Fewer than half of its components are known ${since}${dissent}.${reasons && ` ${reasons}`}${broken && ` But ${broken}.`}${rest}`;
   }
+}
+
+/** What an answer is about: a venue, or a venue as one region sees it. */
+export function subjectOf(venue: Pick<StatedVenue, "id" | "name" | "region">): string {
+  return `${namedVenue(venue)}${venue.region === null ? "" : `, seen from ${namedRegion(venue.region)},`}`;
+}
+
+function quorumWords({ state, since }: NonNullable<StatedVenue["byQuorum"]>, now: string): string {
+  const word = { operational: "up", degraded: "degraded", outage: "down", unknown: "unknown" }[state];
+  return ` This is what one region sees, which confirms nothing. By all regions together it is ${word} ${sinceWords(since, now)}.`;
 }
 
 /** @param what a name, or several */
@@ -92,13 +112,4 @@ function componentWords({ components }: StatedVenue, states: readonly JudgedStat
 function becauseOf({ fault }: StatedComponent): string {
   const verb = fault === null ? undefined : faultVerbs[fault];
   return verb ? `, because the venue ${verb.does}` : "";
-}
-
-/** More would be read by nobody. */
-const mostNamed = 12;
-
-function componentList(components: readonly { component: string }[]): string {
-  const named = components.slice(0, mostNamed).map(({ component }) => component);
-  const more = components.length - named.length;
-  return listWords(more > 0 ? [...named, `${more} more`] : named);
 }

@@ -1,4 +1,4 @@
-/** Instants and lengths as answers write them. */
+/** Instants, lengths, counts and lists as answers write them. */
 import { durationText, sinceMs } from "../pages/format.js";
 
 /** `since 2026-01-31T11:41:20.000Z, for 12 minutes` */
@@ -20,4 +20,14 @@ export function countedWords(count: number, one: string, many = `${one}s`): stri
 export function listWords(words: readonly string[]): string {
   const last = words.at(-1) ?? "";
   return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
+}
+
+/** More would be read by nobody. */
+const mostNamed = 12;
+
+/** The ids of components, at most a dozen. */
+export function componentList(components: readonly { component: string }[]): string {
+  const named = components.slice(0, mostNamed).map(({ component }) => component);
+  const more = components.length - named.length;
+  return listWords(more > 0 ? [...named, `${more} more`] : named);
 }

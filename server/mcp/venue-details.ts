@@ -1,5 +1,6 @@
 /** `venue`: what matters about one venue now, and its last ninety days. */
 import { component, componentLabel } from "../api/schemas/incident.js";
+import { byQuorum } from "../api/schemas/region-view.js";
 import {
   anyCategory,
   flag,
@@ -11,20 +12,22 @@ import {
   orNull,
   percent,
   regionId,
-  regionName,
   since,
   text,
   type TypeOf,
   venueId,
   venueName,
+  withOptional,
 } from "../api/schemas/shapes.js";
 import { uptimeBasis, uptimePct } from "../api/schemas/uptime.js";
-import type { VenueBody } from "./agent-source.js";
+import type { VenueBody, VenueStateBody } from "./agent-source.js";
 import { answerHead, headOf, judged, judgedOf, staleSentence } from "./answer-head.js";
 import { findVenue } from "./find-venue.js";
 import { incidentRow, incidentRowOf } from "./incident-row.js";
-import { mostName, mostTitle, namedVenue, quoted, quotedAddress } from "./quoted.js";
-import { explained, explainedOf, stateSentences, unknownSentence } from "./state-sentence.js";
+import { mostName, mostTitle, quoted, quotedAddress } from "./quoted.js";
+import { regionArgument } from "./region-argument.js";
+import { quotedView, viewFields } from "./region-row.js";
+import { explained, explainedOf, stateSentences, subjectOf, unknownSentence } from "./state-sentence.js";
 import { countedWords } from "./time-words.js";
 import { makeTool } from "./tool.js";
 import { uptimeWords } from "./uptime-words.js";
@@ -35,7 +38,7 @@ const mostRegions = 30;
 const mostIncidents = 10;
 const mostNotices = 5;
 
-const componentRow = object("One measured component, by quorum over all regions.", {
+const componentRow = object("One measured component, by quorum over all regions, or as `region` sees it.", {
   component,
   label: componentLabel,
   ...judged,
@@ -44,9 +47,7 @@ const componentRow = object("One measured component, by quorum over all regions.
 });
 
 const regionRow = object("What one region alone sees; no decision depends on it.", {
-  region: regionId,
-  name: { ...regionName, description: "Its name, quoted." },
-  ...judged,
+  ...viewFields,
   reporting: flag("Whether it reports this venue now.", true),
   impaired: flag("Whether its own network is in trouble, so that it has no vote.", false),
   goodPct: orNull(percent("Share of its measurements of the last day that were good; null if there are none.", 98.403)),
@@ -77,6 +78,8 @@ const output = object("One venue.", {
   ...judged,
   since,
   components: { ...list("Its components.", componentRow), maxItems: mostComponents },
+  region: orNull({ ...regionId, description: "The region whose view the states are; null: they are by a majority." }),
+  byQuorum,
   regions: { ...list("The regions that measure it.", regionRow), maxItems: mostRegions },
   typicalMs: orNull(integer("Typical REST latency over seven days; null if not measured.", 84)),
   uptime90d: object("Over ninety UTC days, today included.", {
@@ -95,23 +98,41 @@ export const venueDetails = makeTool({
   description:
     "The state of one venue with each of its components and regions, its open incidents, its latency and its uptime over ninety days, and what its own status page says. Use `is_it_down` if only the state matters.",
   quotesVenues: true,
-  input: object("Which venue.", { venue: venueArgument }),
+  input: withOptional(object("Which venue.", { venue: venueArgument }), { region: regionArgument }),
   output,
-  answer: async ({ venue }, source) => {
+  answer: async ({ venue, region = null }, source) => {
     const id = await findVenue(venue, source);
+    // first, so that it is not newer than the instant of the answer
+    const seen = region === null ? null : await source.state(id, region);
     const body = await source.venue(id);
-    const text = sentencesOf(body);
+    const stated = statedOf(body, seen);
+    const text = sentencesOf(body, stated);
     const evidence = { page: `${source.baseUrl}/venues/${id}`, api: `${source.baseUrl}/v1/targets/${id}` };
-    return { text, data: { ...headOf(body, text, evidence), ...dataOfVenue(body, source.baseUrl) } };
+    return { text, data: { ...headOf(body, text, evidence), ...dataOfVenue(body, stated, source.baseUrl) } };
   },
 });
 
-function sentencesOf(body: VenueBody): string {
-  const { exchange, state, since, endpoints, streams, generatedAt, stale, summary, typicalMs } = body;
-  const venue = { ...exchange, state, since, components: [...endpoints, ...streams] };
+/** @param seen the view of one region; null: by quorum */
+function statedOf({ exchange, state, since, endpoints, streams, regions }: VenueBody, seen: VenueStateBody | null) {
+  const components = [...endpoints, ...streams];
+  const labelled = seen?.components.map((one) => {
+    const { label = one.component } = components.find(({ component }) => component === one.component) ?? {};
+    return { ...one, label };
+  });
+  return {
+    ...exchange,
+    ...{ state: seen?.state ?? state, since: seen?.since ?? since, components: labelled ?? components },
+    ...{ region: seen?.region ?? null, byQuorum: seen?.byQuorum ?? null, regions: regions.compare },
+  };
+}
+
+type Stated = ReturnType<typeof statedOf>;
+
+function sentencesOf(body: VenueBody, stated: Stated): string {
+  const { generatedAt, stale, summary, typicalMs } = body;
   const now = stale
-    ? `${unknownSentence(namedVenue(venue))} The last known state was ${state}.`
-    : stateSentences(venue, generatedAt);
+    ? `${unknownSentence(subjectOf(stated))} The last known state was ${stated.state}.`
+    : stateSentences(stated, generatedAt);
   const open = openOf(body).length;
   return [
     `${staleSentence(body)}${now}`,
@@ -130,21 +151,21 @@ function noticeSentence({ official }: VenueBody): string {
   return `On its own status page the venue has ${countedWords(current, "current notice")}.`;
 }
 
-function dataOfVenue(body: VenueBody, baseUrl: string) {
-  const { exchange, state, since, endpoints, streams, regions, summary, official } = body;
+function dataOfVenue(body: VenueBody, stated: Stated, baseUrl: string) {
+  const { exchange, regions, summary, official } = body;
+  const { state, since, components, region, byQuorum } = stated;
   const { uptimePct, measuredMinutes, scheduledMinutes, coveragePct, uptimePctLow, uptimePctHigh } = summary;
   return {
     ...{ id: exchange.id, name: quoted(exchange.name, mostName), category: exchange.category },
     ...judgedOf(state, body),
     since,
-    components: [...endpoints, ...streams]
-      .slice(0, mostComponents)
-      .map(({ component, label, state, since, ...one }) => ({
-        ...{ component, label: quoted(label, mostName), ...judgedOf(state, body), since, ...explainedOf(one) },
-      })),
-    regions: regions.compare.slice(0, mostRegions).map(({ region, name, state, reporting, impaired, ...one }) => ({
-      ...{ region, name: quoted(name, mostName), ...judgedOf(state, body), reporting, impaired },
-      ...{ goodPct: one.goodPct, medianMs: one.p50Ms },
+    components: components.slice(0, mostComponents).map(({ component, label, state, since, ...one }) => ({
+      ...{ component, label: quoted(label, mostName), ...judgedOf(state, body), since, ...explainedOf(one) },
+    })),
+    ...{ region: region?.region ?? null, byQuorum },
+    regions: regions.compare.slice(0, mostRegions).map((one) => ({
+      ...quotedView(body)(one),
+      ...{ reporting: one.reporting, impaired: one.impaired, goodPct: one.goodPct, medianMs: one.p50Ms },
     })),
     typicalMs: body.typicalMs,
     uptime90d: {

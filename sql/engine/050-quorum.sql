@@ -125,10 +125,19 @@ begin
 end;
 $$;
 
--- The state of each venue by its known components. They must be at least half of those that have not ended: after a
--- gap, a single one would speak for ten. REST and streams (including the socket) are judged separately: a client of one
--- gets nothing from the other.
-create function engine.venue_verdicts(at timestamptz)
+-- The state of each component by quorum, or as one region by itself sees it.
+create function engine.component_states(of_region smallint) returns table (component_id integer, state state)
+language sql stable
+as $$
+  select s.component_id, s.state from component_state s where of_region is null
+  union all
+  select s.component_id, s.sees from region_state s where s.region_id = of_region
+$$;
+
+-- The state of each venue by its known components, by quorum or as one region by itself sees them. They must be half of
+-- those that have not ended, or more: after a gap, a single one would speak for ten. REST and streams (including the
+-- socket) are judged separately: a client of one gets nothing from the other.
+create function engine.venue_verdicts(at timestamptz, of_region smallint default null)
 returns table (venue_id smallint, state state)
 language sql stable
 as $$
@@ -141,7 +150,7 @@ as $$
       count(*) filter (where engine.is_bad(s.state)) as bad
     from venue v
     left join component c on c.venue_id = v.venue_id and c.published and (c.ends_at <= at) is not true
-    left join component_state s using (component_id)
+    left join engine.component_states(of_region) s using (component_id)
     where v.published
     group by v.venue_id, c.kind
   )

@@ -71,6 +71,7 @@ begin
   perform engine.keep_outliers(at, r);
   perform engine.keep_component_states(at, r);
   perform engine.keep_venue_states(at);
+  perform engine.keep_region_views(at);
 
   retracted := engine.retract_incidents(at, r);
   closed := engine.close_incidents(at, r);
@@ -78,6 +79,7 @@ begin
   perform engine.end_dismissals(at);
   opened := engine.open_incidents(at, r);
   perform engine.write_alerts(at, decided_at, opened, escalated, closed, r);
+  perform engine.write_region_changes(at, decided_at);
   perform engine.write_changes(at, decided_at, opened, escalated, closed, retracted);
 
   return jsonb_build_object(
@@ -92,7 +94,8 @@ language sql
 as $$
   delete from region_state;
   delete from component_state;
-  delete from venue_state
+  delete from venue_state;
+  delete from region_venue_state
 $$;
 
 -- Unpublished components, venues and regions have no state and no vote. Published again, they start from nothing.
@@ -115,6 +118,10 @@ begin
   delete from venue_state s
   using venue v
   where v.venue_id = s.venue_id and not v.published;
+
+  delete from region_venue_state s
+  using venue v
+  where v.venue_id = s.venue_id and (not v.published or s.region_id = any (unpublished_regions));
 
   update unjudged u
   set ended_at = at

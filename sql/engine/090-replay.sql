@@ -16,6 +16,7 @@ begin
     create unlogged table region_state (like venuewatch.region_state including all) with (fillfactor = 50);
     create unlogged table component_state (like venuewatch.component_state including all) with (fillfactor = 50);
     create unlogged table venue_state (like venuewatch.venue_state including all) with (fillfactor = 50);
+    create unlogged table region_venue_state (like venuewatch.region_venue_state including all) with (fillfactor = 50);
     create unlogged table impairment (like venuewatch.impairment including all);
     create unlogged table outlier (like venuewatch.outlier including all);
     create unlogged table unjudged (like venuewatch.unjudged including all);
@@ -171,6 +172,7 @@ begin
   perform engine.keep_good_entries(at, r);
   perform engine.keep_component_states(at, r);
   perform engine.keep_venue_states(at);
+  perform engine.keep_region_views(at);
 end;
 $$;
 

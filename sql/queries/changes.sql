@@ -1,11 +1,12 @@
 -- What changed after $1, a number of api.change_event: the next $2, in the order of their numbers.
--- {change_id, at, recorded_at, venue, category, event, body}. The numbers fit a double.
+-- {change_id, at, recorded_at, venue, category, region, event, body}. The numbers fit a double.
 select
   e.change_id::float8 as change_id,
   e.body ->> 'at' as at,
   e.recorded_at,
   e.venue,
   e.category,
+  e.region,
   e.event,
   e.body::text as body
 from api.change_event e

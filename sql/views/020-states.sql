@@ -78,8 +78,7 @@ cross join api.clock k
 left join venue_state s using (venue_id)
 where v.published;
 
--- The worst confirmed state of a set of venues, or of what one region sees of a venue's components: unknown while fewer
--- than half of them are known.
+-- The worst confirmed state of a set of venues: unknown while fewer than half of them are known.
 create function api.worst(venues bigint, known bigint, outage bigint, bad bigint) returns state
 language sql immutable parallel safe
 return case

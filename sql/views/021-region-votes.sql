@@ -1,3 +1,13 @@
+-- Which regions have no vote at present because they are impaired, and since when. As at the newest tick: a region still
+-- has no vote at the instant at which its own impairment ends.
+create view api.impaired_region as
+select i.region_id, min(i.started_at) as since
+from impairment i
+cross join api.clock k
+where i.started_at <= k.ticked_at and i.recognised_at <= k.ticked_at
+  and (i.ended_at is null or i.ended_at > k.ticked_at or i.ended_at = k.ticked_at and not i.seen_elsewhere)
+group by i.region_id;
+
 -- How each region sees each published component now, and why its vote is not counted. `not_counted`: engine (it decides
 -- nothing at present), impaired, outlier, refused (the venue blocks it, and no second vantage), never (no sample is
 -- known), late (the newest is too old), or null.
@@ -15,13 +25,7 @@ select
   r.newest_fault,
   case
     when not k.engine_fresh then 'engine'
-    when exists (
-      -- as at the newest tick; a region still has no vote at the instant at which its own impairment ends
-      select
-      from impairment i
-      where i.region_id = r.region_id and i.started_at <= k.ticked_at and i.recognised_at <= k.ticked_at
-        and (i.ended_at is null or i.ended_at > k.ticked_at or i.ended_at = k.ticked_at and not i.seen_elsewhere)
-    ) then 'impaired'
+    when exists (select from api.impaired_region i where i.region_id = r.region_id) then 'impaired'
     when r.newest_at is null then 'never'
     when not r.reporting then 'late'
     when l.region_id is not null then 'refused'

@@ -1,13 +1,21 @@
 -- What changed, as /v1/events sends it. `event` is venue, component or incident. Every body is made of what was written
--- when it was decided, so it never changes.
+-- when it was decided, so it never changes. `region` is the one that sees a state so; null: it is by quorum.
 create view api.change_event as
 select
   e.change_id,
   e.recorded_at,
   v.venue,
   v.category,
+  g.region,
   case when e.slug is null then e.kind else 'incident' end as event,
   case
+    when g.region is not null and e.kind = 'venue' then json_build_object(
+      'at', api.iso(e.at), 'venue', v.venue, 'category', v.category, 'region', g.region, 'state', e.state
+    )
+    when g.region is not null then json_build_object(
+      'at', api.iso(e.at), 'venue', v.venue, 'category', v.category, 'region', g.region, 'component', c.component,
+      'state', e.state
+    )
     when e.kind = 'venue' then json_build_object(
       'at', api.iso(e.at), 'venue', v.venue, 'category', v.category, 'state', e.state
     )
@@ -22,4 +30,5 @@ select
 from change_event e
 join venue v using (venue_id)
 left join component c using (component_id)
+left join region g using (region_id)
 where v.published and coalesce(c.published, true);

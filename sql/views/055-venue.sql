@@ -117,28 +117,23 @@ begin
         'name', g.name,
         'reporting', coalesce(r.reporting, false),
         'impaired', g.impaired_since is not null,
-        'state', coalesce(r.state, 'unknown'),
+        'state', v.body -> 'state',
         'samples', coalesce(h.samples, 0),
         'goodPct', trunc(100.0 * h.good / nullif(h.samples, 0), 3),
         'answers', coalesce(h.answers, 0),
         'p50Ms', h.p50_ms,
         'p95Ms', h.p95_ms,
-        'newestAt', api.iso(r.newest_at)
+        'newestAt', api.iso(r.newest_at),
+        'since', v.body -> 'since',
+        'unknownBecause', v.body -> 'unknownBecause',
+        'dissent', v.body -> 'dissent'
       )
       order by g.position
     )
     from api.region g
+    join api.venue_views(of_venue) v using (region_id)
     left join (
-      select
-        s.region_id,
-        bool_or(s.reporting) as reporting,
-        max(s.newest_at) as newest_at,
-        api.worst(
-          count(*),
-          count(*) filter (where s.state <> 'unknown'),
-          count(*) filter (where s.state = 'outage'),
-          count(*) filter (where s.state in ('degraded', 'outage'))
-        ) as state
+      select s.region_id, bool_or(s.reporting) as reporting, max(s.newest_at) as newest_at
       from api.region_state s
       join component c using (component_id)
       cross join api.clock k

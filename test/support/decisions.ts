@@ -15,6 +15,7 @@ const texts = {
   regionStates: `select * from region_state order by component_id, region_id`,
   componentStates: `select * from component_state order by component_id`,
   venueStates: `select * from venue_state order by venue_id`,
+  regionVenueStates: `select * from region_venue_state order by venue_id, region_id`,
   impairments: `
     select i.started_at, i.recognised_at, i.ended_at, i.seen_elsewhere, i.region_id, i.venues, i.measured
     from impairment i order by i.recognised_at, i.region_id`,
@@ -43,6 +44,7 @@ export async function forgetDecisions(db: Db): Promise<void> {
     delete from region_state;
     delete from component_state;
     delete from venue_state;
+    delete from region_venue_state;
     delete from impairment;
     delete from outlier;
     delete from unjudged;

@@ -7,7 +7,10 @@ import { packagedFile } from "../../shared/config/package.js";
 import { pythonPath } from "./python.js";
 
 export interface WatchingClient {
-  /** By venue, and by venue and component with a space in between, as the changes said; unknown until then. */
+  /**
+   * By venue, and by venue and component with a space in between, as the changes said; unknown until then. What a region
+   * sees has its name and a colon before.
+   */
   stateOf: (name: string) => string;
   changes: Record<string, unknown>[];
   problems: string[];
@@ -17,6 +20,7 @@ export interface WatchingClient {
 
 export interface WatchAsked {
   venues?: string[];
+  regions?: string[];
   /** In milliseconds. */
   timing?: Partial<Record<"silence" | "connect" | "retryLeast" | "retryMost" | "reread" | "oldest" | "ready", number>>;
 }
@@ -30,11 +34,12 @@ const usual = {
   ready: 600_000,
 };
 
-export const watchInTypeScript: StartWatching = (t, url, { venues, timing } = {}) => {
+export const watchInTypeScript: StartWatching = (t, url, { venues, regions, timing } = {}) => {
   const { client, note } = makeClient();
   const names = Object.entries({ ...usual, ...timing }).map(([name, ms]) => [`${name}Ms`, ms] as const);
   const watch = new Venuewatch({ url }).watch({
     ...(venues && { venues }),
+    ...(regions && { regions }),
     timing: Object.fromEntries(names),
     onChange: (change) => note({ change }),
     onProblem: (problem) => note({ problem }),
@@ -48,9 +53,9 @@ export const watchInTypeScript: StartWatching = (t, url, { venues, timing } = {}
 };
 
 /** As its users do: on their own Python, with the folder of the sources on its path. */
-export const watchInPython: StartWatching = (t, url, { venues, timing } = {}) => {
+export const watchInPython: StartWatching = (t, url, { venues, regions, timing } = {}) => {
   const { client, note } = makeClient();
-  const asked = { url, venues: venues ?? null, timing: { ...usual, ...timing } };
+  const asked = { url, venues: venues ?? null, regions: regions ?? null, timing: { ...usual, ...timing } };
   const program = spawn("python3", [packagedFile("clients/python/tests/watching.py"), JSON.stringify(asked)], {
     stdio: ["pipe", "pipe", "inherit"],
     env: { ...process.env, PYTHONPATH: pythonPath(), PYTHONDONTWRITEBYTECODE: "1" },
@@ -84,8 +89,9 @@ function makeClient(): { client: WatchingClient; note: (noted: Noted) => void } 
       else {
         const change = noted.change as Record<string, unknown>;
         client.changes.push(change);
-        const { venue, component, state } = change as { venue: string; component: string | null; state?: string };
-        if (state !== undefined) states.set(component === null ? venue : `${venue} ${component}`, state);
+        const { venue, component, state, region } = change as Partial<Record<string, string | null>>;
+        const name = [...(region ? [`${region}:`] : []), venue, ...(component ? [component] : [])].join(" ");
+        if (state) states.set(name, state);
       }
     },
   };

@@ -23,9 +23,12 @@ def main(asked: dict[str, object]) -> None:
     names = {"retryLeast": "retry_least_s", "retryMost": "retry_most_s"}
     seconds = {names.get(name, f"{name}_s"): ms / 1000 for name, ms in timing.items()}
     venues = asked["venues"]
+    regions = asked["regions"]
     assert venues is None or isinstance(venues, list)
+    assert regions is None or isinstance(regions, list)
     watch = Venuewatch(str(asked["url"])).watch(
         venues=venues,
+        regions=regions,
         timing=Timing(**seconds),
         on_change=lambda change: say({"change": dataclasses.asdict(change)}),
         on_problem=lambda problem: say({"problem": problem}),

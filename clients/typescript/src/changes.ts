@@ -7,6 +7,8 @@ export interface StateChange {
   venue: string;
   /** Null: the venue as a whole. */
   component: string | null;
+  /** The region that sees it so; absent: it is by quorum. */
+  region?: string;
   state: State;
   before: State;
 }
@@ -26,6 +28,8 @@ export interface IncidentChange {
 /** From now on all states are unknown, for this reason; null: no longer. The changes of states follow. */
 export interface DoubtChange {
   type: "doubt";
+  /** The region whose view is in doubt; absent: what is by quorum. */
+  region?: string;
   because: string | null;
 }
 

@@ -21,6 +21,8 @@ export interface StateEvent {
   venue: string;
   /** Absent: of the venue as a whole. */
   component?: string;
+  /** The region that sees it so; absent: it is by quorum. */
+  region?: string;
   state: string;
 }
 

@@ -69,7 +69,7 @@ export interface paths {
     };
     /**
      * The state of one venue and of its components
-     * @description For programs that ask often: about a kilobyte, where /v1/targets/{venue} has more than a hundred. The page of an incident is /incidents/{slug}.
+     * @description For programs that ask often: about a kilobyte, where /v1/targets/{venue} has more than a hundred. With `region`, it is what that region alone sees: one region confirms nothing, but tells a venue that is down from one that does not answer there. The page of an incident is /incidents/{slug}.
      */
     get: operations["getTargetState"];
     put?: never;
@@ -1443,6 +1443,48 @@ export interface components {
       /** @description Open incidents, and those closed within the last day; newest first. */
       incidents: components["schemas"]["Incident"][];
     };
+    /** @description Why a state is unknown, by quorum or to one region. */
+    UnseenBecause: {
+      /**
+       * @description never, ended, blocked: as in UnknownBecause. Of one region alone: impaired: its own network is in trouble. silent: no measurement has come from it of late. unmeasured: none ever has.
+       * @enum {string}
+       */
+      reason: "never" | "ended" | "blocked" | "impaired" | "silent" | "unmeasured";
+      /** @description The same in words. */
+      detail: string;
+    };
+    /** @description A component that this region sees otherwise than all regions together. */
+    RegionDissent: {
+      /** @description rest:<name> or ws:<name>; ws:conn is the socket shared by the streams. */
+      component: string;
+      /** @description What this region alone sees; no decision depends on it. */
+      state: components["schemas"]["State"];
+      /**
+       * Format: date-time
+       * @description The tick since which this region sees it so.
+       */
+      since: string;
+      /** @description Fault of the newest measurement there; null if it was good, or slow. */
+      fault: components["schemas"]["Fault"] | null;
+    };
+    /** @description The venue as one region alone sees it. */
+    RegionView: {
+      /** @description Region id. */
+      region: string;
+      /** @description Name. */
+      name: string;
+      /** @description What this region alone sees; no decision depends on it. */
+      state: components["schemas"]["State"];
+      /**
+       * Format: date-time
+       * @description The tick since which this region sees it so.
+       */
+      since: string;
+      /** @description Why it is unknown. Null if it is not, or for want of measurements or of a decision: `stale` says whether the engine decides. */
+      unknownBecause: components["schemas"]["UnseenBecause"] | null;
+      /** @description The components that it sees otherwise than all regions together. */
+      dissent: components["schemas"]["RegionDissent"][];
+    };
     /** @description What the registry says of its own entry for the venue; null where it says nothing. */
     VenueEntry: {
       /** @description Addresses of the venue's documentation and changelog. */
@@ -1630,6 +1672,15 @@ export interface components {
       p95Ms: number | null;
       /** @description Slot of the newest sample. */
       newestAt: string | null;
+      /**
+       * Format: date-time
+       * @description The tick since which this region sees it so.
+       */
+      since: string;
+      /** @description Why it is unknown. Null if it is not, or for want of measurements or of a decision: `stale` says whether the engine decides. */
+      unknownBecause: components["schemas"]["UnseenBecause"] | null;
+      /** @description The components that it sees otherwise than all regions together. */
+      dissent: components["schemas"]["RegionDissent"][];
     };
     /** @description Incidents of one component and severity, by hour of the day and day of the week. All in UTC. */
     IncidentPattern: {
@@ -1794,7 +1845,7 @@ export interface components {
         venues: string[];
       }[];
     };
-    /** @description One component, by quorum over all regions. */
+    /** @description One component, by quorum over all regions, or as `region` sees it. */
     ComponentVerdict: {
       /** @description rest:<name> or ws:<name>; ws:conn is the socket shared by the streams. */
       component: string;
@@ -1806,8 +1857,8 @@ export interface components {
       since: string;
       /** @description What it mostly is while it is degraded or in outage: what most regions that see it so saw last, or else the fault of its open incident. With `limited` the venue limits our requests, and is not down. Null if it is neither, and if there is no such fault. */
       fault: components["schemas"]["Fault"] | null;
-      /** @description Why it is unknown although it is measured. Null if it is not unknown, or for want of measurements or of a decision. */
-      unknownBecause: components["schemas"]["UnknownBecause"] | null;
+      /** @description Why it is unknown. Null if it is not, or for want of measurements or of a decision: `stale` says whether the engine decides. */
+      unknownBecause: components["schemas"]["UnseenBecause"] | null;
       /** @description Number of the reporting regions that see this state, or for `degraded` an outage. */
       agreeing: number;
       /** @description Number of regions whose votes count now. */
@@ -1815,7 +1866,7 @@ export interface components {
       /** @description Slug of its open incident; null if it has none. */
       incident: string | null;
     };
-    /** @description The state of one venue. */
+    /** @description The state of one venue, by quorum over all regions, or as `region` sees it. */
     VenueStateResponse: {
       /**
        * Format: date-time
@@ -1841,6 +1892,19 @@ export interface components {
       activeIncidents: number;
       /** @description The components, in the registry's order. */
       components: components["schemas"]["ComponentVerdict"][];
+      /** @description The venue by quorum over all regions; null where `state` is that itself, because no region is given. */
+      byQuorum: {
+        state: components["schemas"]["State"];
+        /**
+         * Format: date-time
+         * @description The tick that confirmed this state. While the engine is silent or catching up: since when the state has read unknown.
+         */
+        since: string;
+      } | null;
+      /** @description The region whose view `state`, `since` and the components' are; null: they are by quorum. */
+      region: components["schemas"]["RegionView"] | null;
+      /** @description The regions that see the venue or one of its components otherwise than all together, or cannot tell. Empty if all agree. */
+      regions: components["schemas"]["RegionView"][];
     };
   };
   responses: never;
@@ -1933,7 +1997,10 @@ export interface operations {
   };
   getTargetState: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description As this region alone sees it: `state`, `since`, and those of the components. Absent: by quorum over all regions. */
+        region?: string;
+      };
       header?: never;
       path: {
         /** @description Registry id of the venue. */
@@ -1955,7 +2022,10 @@ export interface operations {
   };
   getExchangeState: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description As this region alone sees it: `state`, `since`, and those of the components. Absent: by quorum over all regions. */
+        region?: string;
+      };
       header?: never;
       path: {
         /** @description Registry id of the venue. */

@@ -39,9 +39,9 @@ export class Venuewatch {
     return this.#read("status", query);
   }
 
-  /** One venue and its components, in about a kilobyte. */
-  state(venue: string): Promise<Schemas["VenueStateResponse"]> {
-    return this.#read(`targets/${encodeURIComponent(venue)}/state`);
+  /** One venue and its components, in about a kilobyte: by quorum, or as one region sees them. */
+  state(venue: string, query: Query<"getTargetState"> = {}): Promise<Schemas["VenueStateResponse"]> {
+    return this.#read(`targets/${encodeURIComponent(venue)}/state`, query);
   }
 
   /** Everything about one venue. */
@@ -69,7 +69,11 @@ export class Venuewatch {
     return this.#read("regions");
   }
 
-  /** Follows the states of venues, and answers from memory. Close it at the end. */
+  /**
+   * Follows the states of venues, and answers from memory. Close it at the end.
+   *
+   * @throws TypeError if `regions` are given without `venues`, or with too many
+   */
   watch(options: WatchOptions = {}): Watch {
     const urlOf = (path: string, query: object) => this.#url(path, query);
     const read = (path: string, query: object) => this.#read<object>(path, query);

@@ -7,9 +7,9 @@
  */
 import { type Change, ChangeQueue, type IncidentChange } from "./changes.js";
 import { isOlder, now } from "./clocks.js";
-import { type Category, Memory, type ReadRows, type Row, type State, type StateEvent } from "./memory.js";
-import { nearest } from "./nearest.js";
+import { type Category, Memory, type ReadRows, type Row, type State } from "./memory.js";
 import { type Fetch, shown, VenuewatchError } from "./read.js";
+import { bodyOf, noVenue, staleOf } from "./said.js";
 import type { StreamEvent } from "./sse.js";
 import { Stream, type StreamTiming } from "./stream.js";
 
@@ -17,6 +17,11 @@ export interface WatchOptions {
   /** Ids of the venues to watch, also former ones. Absent: all, or those of `categories`. */
   venues?: readonly string[];
   categories?: readonly Category[];
+  /**
+   * Ids of regions whose own views to watch, too, such as the one that the bot runs in. Each has a connection of its
+   * own, and each of `venues`, at most fifty, is a request: they must be named.
+   */
+  regions?: readonly string[];
   /** Called with each change, in their order. Its failure, or rejection if it is async, is given to `onProblem`. */
   onChange?: (change: Change) => unknown;
   /** Called with what is wrong, in words for a log. Absent: `console.warn`. The watch goes on by itself. */
@@ -55,6 +60,13 @@ export interface WatchedVenue {
   components: Record<string, State>;
 }
 
+/** What is asked for: a component, or a region's view. */
+export interface Of {
+  component?: string | undefined;
+  /** One of the regions that are watched. */
+  region?: string | undefined;
+}
+
 interface Service {
   fetch: Fetch;
   urlOf: (path: string, query: object) => URL;
@@ -63,6 +75,7 @@ interface Service {
 
 type Rows = ReadRows["rows"];
 type Document = ReadRows & { stale: unknown };
+type StateDocument = Omit<Document, "rows"> & Rows[number] & { region?: { region: string } | null };
 
 interface Shown {
   venue: string;
@@ -84,6 +97,10 @@ export class Watch {
   readonly #stream: Stream;
   readonly #memory = new Memory();
   readonly #queues = new Set<ChangeQueue>();
+  /** Whose view this is; null: by quorum. */
+  readonly #region: string | null;
+  /** The views of regions. Their changes are this watch's. */
+  readonly #views = new Map<string, Watch>();
   /** The present ids of venues that are watched under a former one. */
   readonly #present = new Map<string, string>();
   readonly #reported = new Set<string>();
@@ -108,17 +125,27 @@ export class Watch {
   #wasDoubted = true;
 
   /** Made by `Venuewatch.watch`. */
-  constructor(service: Service, options: WatchOptions) {
+  constructor(service: Service, options: WatchOptions, region: string | null = null) {
+    const { regions = [], venues } = options;
+    if (regions.length > 0 && (!venues || venues.length > mostViewed))
+      throw new TypeError(`expected venues beside regions, at most ${mostViewed}, got ${venues?.length ?? "none"}`);
     this.#service = service;
     this.#options = options;
+    this.#region = region;
     this.#timing = { ...usualTiming, ...options.timing };
-    this.ready = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+    for (const one of new Set(regions)) {
+      const onChange = (change: Change) => this.#emit(change);
+      const onProblem = (problem: string) => this.#problem(`as ${one} sees it: ${problem}`);
+      this.#views.set(one, new Watch(service, { ...options, regions: [], onChange, onProblem }, one));
+    }
+    const own = new Promise<void>((resolve, reject) => (this.#settle = { resolve, reject }));
+    this.ready = Promise.all([own, ...[...this.#views.values()].map(({ ready }) => ready)]).then(() => {});
     // without waiting for it, onProblem receives it
     this.ready.catch(() => {});
     const { readyMs } = this.#timing;
     const giveUp = () => this.#settle.reject(new Error(`no states within ${readyMs} ms: ${this.doubt}`));
     this.#readyTimer = setTimeout(giveUp, Math.min(readyMs, mostTimerMs));
-    this.#stream = new Stream(service.fetch, (query) => service.urlOf("events", query), this.#timing, {
+    this.#stream = new Stream(service.fetch, (query) => service.urlOf("events", { region, ...query }), this.#timing, {
       event: (event) => this.#receive(event),
       down: (because) => {
         this.#fault = because;
@@ -133,14 +160,23 @@ export class Watch {
    * Whether a venue, or one of its components, is down. True: a quorum of regions says so. False: it works, perhaps
    * badly (`degraded`). Else `"unknown"`, which counts as true: `if (isDown(…))` takes it for down, and
    * `if (!isDown(…))` never takes it for up. So do not compare with `=== true`.
+   *
+   * @param of a component, `{ region }` for what one of the watched regions sees by itself, or both
    */
-  isDown(venue: string, component?: string): boolean | "unknown" {
-    const state = this.stateOf(venue, component);
+  isDown(venue: string, of?: string | Of): boolean | "unknown" {
+    const state = this.stateOf(venue, of);
     return state === "unknown" ? state : state === "outage";
   }
 
   /** `unknown` also for a venue or a component that does not exist; a venue is then reported to `onProblem`, once. */
-  stateOf(venue: string, component?: string): State {
+  stateOf(venue: string, of?: string | Of): State {
+    const { component, region = null } = typeof of === "string" ? { component: of } : (of ?? {});
+    if (region !== this.#region && region !== null) {
+      const view = this.#views.get(region);
+      if (view) return view.stateOf(venue, { component, region });
+      this.#report(`region ${region}`, `region ${JSON.stringify(shown(region))} is not watched: name it in regions`);
+      return "unknown";
+    }
     const row = this.#row(venue);
     if (!row || this.doubt !== null) return "unknown";
     return component === undefined ? row.state : (row.components.get(component) ?? "unknown");
@@ -181,6 +217,7 @@ export class Watch {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    for (const view of this.#views.values()) view.close();
     this.#stream.close();
     clearTimeout(this.#readTimer);
     clearTimeout(this.#readyTimer);
@@ -207,6 +244,7 @@ export class Watch {
       // a service that repeats itself must not bring back an old state
       if (number <= this.#lastChange) return;
       this.#lastChange = number;
+      if (event !== "incident") this.#checkRegion(body.region);
       if (event === "incident") this.#reportIncident(body);
       else if (!this.#memory.apply(body) && this.#wants(body)) this.#readNew();
     } else return;
@@ -288,6 +326,11 @@ export class Watch {
     const query = isAgain ? { after: this.#stream.lastId || "0" } : {};
     const documents: Document[] = [];
     const unknown: string[] = [];
+    if (this.#region !== null) {
+      for (const asked of venues!)
+        if (!(await this.#addState(documents, asked, query))) unknown.push(noVenue(asked, []));
+      return { documents, unknown };
+    }
     if (venues?.length === 1 && (await this.#addState(documents, venues[0]!, query))) return { documents, unknown };
 
     const category = categories?.length === 1 ? categories[0] : undefined;
@@ -306,7 +349,8 @@ export class Watch {
   async #addState(documents: Document[], asked: string, query: object): Promise<boolean> {
     try {
       const path = `targets/${encodeURIComponent(asked)}/state`;
-      const body = (await this.#service.read(path, query)) as Omit<Document, "rows"> & Rows[number];
+      const body = (await this.#service.read(path, { region: this.#region, ...query })) as StateDocument;
+      this.#checkRegion(body.region?.region);
       if (body.id !== asked) this.#present.set(asked, body.id);
       documents.push({ ...body, rows: [body] });
       return true;
@@ -316,14 +360,26 @@ export class Watch {
     }
   }
 
+  /** An older service would leave the region out, and say what is by quorum. */
+  #checkRegion(of: string | null | undefined): void {
+    if ((of ?? null) !== this.#region)
+      throw new Error(
+        `expected the view of ${this.#region ?? "all regions"}, got that of ${shown(of ?? "all regions")}`,
+      );
+  }
+
   #row(asked: string): Row | undefined {
     const { rows } = this.#memory;
     const row = rows.get(asked) ?? rows.get(this.#present.get(asked) ?? asked);
-    if (!row && !this.#mustRead && !this.#reported.has(asked)) {
-      if (this.#reported.size < mostReported) this.#reported.add(asked);
-      this.#problem(noVenue(asked, [...rows.keys()]));
-    }
+    if (!row && !this.#mustRead) this.#report(asked, noVenue(asked, [...rows.keys()]));
     return row;
+  }
+
+  /** Each misspelt name once. */
+  #report(asked: string, problem: string): void {
+    if (this.#reported.has(asked)) return;
+    if (this.#reported.size < mostReported) this.#reported.add(asked);
+    this.#problem(problem);
   }
 
   /** The same problem again and again is reported once. */
@@ -349,7 +405,7 @@ export class Watch {
     const wasClosed = this.#closed;
     if (isDoubted !== this.#wasDoubted) {
       this.#wasDoubted = isDoubted;
-      this.#emit({ type: "doubt", because });
+      this.#emit({ type: "doubt", ...this.#ofRegion, because });
     }
     for (const [key, one] of [...found, ...gone.map(([key, one]) => [key, { ...one, state: "unknown" }] as const)]) {
       // a callback has closed the watch, by which all has become unknown: what was found before is over
@@ -357,8 +413,13 @@ export class Watch {
       const before = this.#shown.get(key)?.state ?? "unknown";
       if (found.has(key)) this.#shown.set(key, one);
       else this.#shown.delete(key);
-      if (one.state !== before) this.#emit({ type: one.component === null ? "venue" : "component", ...one, before });
+      if (one.state === before) continue;
+      this.#emit({ type: one.component === null ? "venue" : "component", ...this.#ofRegion, ...one, before });
     }
+  }
+
+  get #ofRegion(): { region?: string } {
+    return this.#region === null ? {} : { region: this.#region };
   }
 
   #emit(change: Change): void {
@@ -368,34 +429,15 @@ export class Watch {
   }
 }
 
+/** Venues of which regions' views are watched. */
+const mostViewed = 50;
+
 /** So many misspelt names are reported once each, and others perhaps again. */
 const mostReported = 1_000;
-
-/** What an event says. Its texts are short, since some are kept. */
-function bodyOf(data: string): StateEvent & IncidentChange & { at: string | null; stale: unknown } {
-  const body = JSON.parse(data) as ReturnType<typeof bodyOf>;
-  for (const value of Object.values(body) as unknown[])
-    if (typeof value === "string" && value.length > mostText) throw new Error("expected short texts, got a long one");
-  return body;
-}
-
-const mostText = 300;
-
-/** A service that does not say it clearly is at fault: nothing of it is fresh. */
-function staleOf({ stale }: { stale: unknown }): boolean {
-  if (typeof stale !== "boolean") throw new Error(`expected stale to be true or false, got ${shown(String(stale))}`);
-  return stale;
-}
 
 /** The watch goes on, whatever the bot does, also when it does it later. */
 function call<One>(callback: (one: One) => unknown, one: One, onFailure: (error: unknown) => void): void {
   new Promise((resolve) => resolve(callback(one))).catch(onFailure);
-}
-
-function noVenue(asked: string, known: readonly string[]): string {
-  const near = nearest(asked, known);
-  const hint = near === null ? "" : `; did you mean ${JSON.stringify(shown(near))}?`;
-  return `no venue ${JSON.stringify(shown(asked))} is watched${hint}`;
 }
 
 function watched({ id, name, category, state, components }: Row, isDoubted: boolean): WatchedVenue {

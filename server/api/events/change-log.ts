@@ -2,6 +2,7 @@ import type { Pool } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
 import { makeOutage } from "../../../shared/log/outage.js";
 import { singleFlight } from "../../../shared/process/single-flight.js";
+import { makeHistory } from "./history.js";
 
 /** Something that the engine decided, as `api.change_event` has it. */
 export interface ChangeEvent {
@@ -12,6 +13,8 @@ export interface ChangeEvent {
   recordedAt: Date;
   venue: string;
   category: string;
+  /** Whose view it is; null: decided by quorum, or of an incident. */
+  region: string | null;
   /** As it is sent. */
   frame: string;
 }
@@ -26,8 +29,12 @@ export interface ChangeLog {
   newest(): number;
   /** The instant of that change, after a failover that of the first one since; null if none was within a day. */
   newestAt(): string | null;
-  /** At most `limit` changes after this number; null if some of them may no longer be known, or it is of the future. */
-  after(id: number, limit: number): readonly ChangeEvent[] | null;
+  /**
+   * At most `limit` changes after this number; null if some of them may no longer be known, or it is of the future.
+   *
+   * @param ofRegions those of all regions' views; absent: those that are decided
+   */
+  after(id: number, limit: number, ofRegions?: boolean): readonly ChangeEvent[] | null;
   /** Follows until the returned function is called. Null instead of changes: some were missed, or have been undone. */
   follow(onChanges: Follower): () => void;
 }
@@ -42,7 +49,9 @@ const pollMs = 100;
 const pollAgainMs = 1_000;
 
 /** A busy day has a few thousand changes of 250 bytes. */
-const mostKept = 20_000;
+const mostDecided = 20_000;
+/** Each decision has one of each region, and many come to none. They must not displace the decisions. */
+const mostOfRegions = 40_000;
 const pageLength = 1_000;
 const keptMs = 86_400_000;
 
@@ -58,17 +67,17 @@ interface ChangeRow {
   recorded_at: Date;
   venue: string;
   category: string;
+  region: string | null;
   event: string;
   body: string;
 }
 
 /** @param nowMs a monotonic clock */
 export function makeChangeLog(pool: Pick<Pool, "file">, log: Log, nowMs = () => performance.now()): ChangeLog {
-  /** Null until the first reading. All changes after `floor` are here. */
-  let floor: number | null = null;
+  let isRead = false;
   let newest = 0;
   let newestAt: string | null = null;
-  let changes: ChangeEvent[] = [];
+  const [decided, ofRegions] = [makeHistory(mostDecided), makeHistory(mostOfRegions)];
   let readAtMs = nowMs();
   const followers = new Set<Follower>();
   const away = makeOutage(log, awayWords, { level: "warn" });
@@ -76,12 +85,15 @@ export function makeChangeLog(pool: Pick<Pool, "file">, log: Log, nowMs = () => 
 
   const catchUp = singleFlight(async () => {
     // by now the database may have forgotten what came next
-    if (nowMs() - readAtMs > keptMs) floor = null;
-    if (floor === null) {
-      if (changes.length > 0) publish(null);
-      changes = [];
-      const [row] = await pool.file<{ change_id: number }>("changes_from", [mostKept]);
-      floor = newest = row!.change_id;
+    if (isRead && nowMs() - readAtMs > keptMs) {
+      isRead = false;
+      publish(null);
+    }
+    if (!isRead) {
+      const [row] = await pool.file<{ change_id: number }>("changes_from", [mostDecided + mostOfRegions]);
+      newest = row!.change_id;
+      begin(newest);
+      isRead = true;
     }
     for (;;) {
       const rows = await pool.file<ChangeRow>("changes", [newest, pageLength]);
@@ -95,27 +107,28 @@ export function makeChangeLog(pool: Pick<Pool, "file">, log: Log, nowMs = () => 
     for (const follower of followers) follower(news);
   }
 
+  function begin(after: number): void {
+    decided.begin(after);
+    ofRegions.begin(after);
+  }
+
   function append(more: readonly ChangeEvent[]): void {
     const landing = more.findLastIndex(({ id }, at) => id - (more[at - 1]?.id ?? newest) >= leap);
     if (landing >= 0) {
-      changes = [];
       more = more.slice(landing);
-      floor = more[0]!.id - 1;
+      begin(more[0]!.id - 1);
       newestAt = more[0]!.at;
       publish(null);
     }
-    changes = changes.concat(more);
     newest = more.at(-1)!.id;
     newestAt = more.at(-1)!.at;
     const oldest = +more.at(-1)!.recordedAt - keptMs;
-    const forgotten = Math.max(
-      changes.length - mostKept,
-      changes.findIndex(({ recordedAt }) => +recordedAt > oldest),
+    const isDecided = ({ region }: ChangeEvent) => region === null;
+    decided.add(more.filter(isDecided), oldest);
+    ofRegions.add(
+      more.filter((one) => !isDecided(one)),
+      oldest,
     );
-    if (forgotten > 0) {
-      floor = changes[forgotten - 1]!.id;
-      changes = changes.slice(forgotten);
-    }
     publish(more);
   }
 
@@ -134,16 +147,13 @@ export function makeChangeLog(pool: Pick<Pool, "file">, log: Log, nowMs = () => 
   return {
     ready: async () => {
       // while there are followers, the poll keeps it new
-      if (floor === null || followers.size === 0) await catchUp();
+      if (!isRead || followers.size === 0) await catchUp();
     },
     catchUp,
     newest: () => newest,
     newestAt: () => newestAt,
-    after(id, limit) {
-      if (floor === null || id < floor || id > newest) return null;
-      const start = firstAfter(changes, id);
-      return changes.slice(start, start + limit);
-    },
+    after: (id, limit, regional = false) =>
+      isRead && id <= newest ? (regional ? ofRegions : decided).after(id, limit) : null,
     follow(onChanges) {
       followers.add(onChanges);
       timer ??= setTimeout(() => void poll(), pollMs).unref();
@@ -158,18 +168,8 @@ const awayWords = {
   over: "changes can be read again",
 };
 
-function changeOf({ change_id: id, at, recorded_at, venue, category, event, body }: ChangeRow): ChangeEvent {
+function changeOf({ change_id: id, recorded_at, event, body, ...row }: ChangeRow): ChangeEvent {
+  const { at, venue, category, region } = row;
   const frame = `id: ${id}\nevent: ${event}\ndata: ${body}\n\n`;
-  return { id, at, recordedAt: recorded_at, venue, category, frame };
-}
-
-/** The place of the first change with a greater number: there are up to twenty thousand. */
-function firstAfter(changes: readonly ChangeEvent[], id: number): number {
-  let [low, high] = [0, changes.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (changes[middle]!.id > id) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  return { id, at, recordedAt: recorded_at, venue, category, region, frame };
 }

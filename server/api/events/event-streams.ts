@@ -15,10 +15,12 @@ export interface EventStreams {
   close(): void;
 }
 
-/** Null: any. */
 export interface Wanted {
+  /** Null: any. */
   venue: string | null;
   category: string | null;
+  /** Whose view; null: what is decided by quorum. */
+  region: string | null;
 }
 
 interface Stream extends Wanted {
@@ -115,7 +117,7 @@ export function makeEventStreams(
     const { response } = stream;
     let at = id;
     while (!isGone(response)) {
-      const missed = log.after(at, resumedAtOnce);
+      const missed = log.after(at, resumedAtOnce, stream.region !== null);
       if (missed === null) return join(stream, "reset");
       // it may have left when things were stale, or the other way round
       if (missed.length === 0) return join(stream, "freshness");
@@ -170,9 +172,14 @@ function drained(response: ServerResponse): Promise<void> {
   });
 }
 
-function framesFor({ venue, category }: Wanted, changes: readonly ChangeEvent[]): string {
+function framesFor({ venue, category, region }: Wanted, changes: readonly ChangeEvent[]): string {
   return changes
-    .filter((change) => (venue ?? change.venue) === change.venue && (category ?? change.category) === change.category)
+    .filter(
+      (change) =>
+        change.region === region &&
+        (venue ?? change.venue) === change.venue &&
+        (category ?? change.category) === change.category,
+    )
     .map(({ frame }) => frame)
     .join("");
 }

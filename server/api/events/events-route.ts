@@ -3,7 +3,7 @@ import { ipKeyGenerator } from "express-rate-limit";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { queryOf } from "../answer.js";
 import { clientAddress } from "../client-address.js";
-import { category, integer, parameterReader, venueFilter } from "../parameters.js";
+import { category, integer, parameterReader, venueFilter, viewOf } from "../parameters.js";
 import { badParameters, type SendProblem } from "../problem.js";
 import { ipv6Subnet } from "../rate-limit.js";
 import { type EventStreams, streamHeaders } from "./event-streams.js";
@@ -13,6 +13,10 @@ export function eventsParameters(registry: Registry) {
   return {
     venue: venueFilter(registry),
     category,
+    region: viewOf(
+      registry,
+      "What this region alone sees: its `venue` and `component` events, which name it in `region`. Absent: what is decided by quorum, and incidents.",
+    ),
     lastEventId: integer(
       "Continue after this id, as the header Last-Event-ID does, which takes precedence: for clients that cannot set headers.",
       0,
@@ -33,7 +37,7 @@ export function eventsRoute(
   const open = new Map<string, number>();
 
   return async (request, response) => {
-    const { venue, category, lastEventId } = read(queryOf(request));
+    const { lastEventId, ...wanted } = read(queryOf(request));
     const after = lastEventIdOf(request) ?? lastEventId;
     const address = addressOf(request);
     const ofAddress = open.get(address) ?? 0;
@@ -54,7 +58,7 @@ export function eventsRoute(
       if (left > 0) open.set(address, left);
       else open.delete(address);
     });
-    await streams.open(response, { venue, category }, after);
+    await streams.open(response, wanted, after);
   };
 }
 

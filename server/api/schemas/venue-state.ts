@@ -7,20 +7,21 @@ import {
   named,
   object,
   orNull,
+  shownAs,
   since,
   slug,
   state,
-  unknownBecause,
   venueId,
   venueName,
 } from "./shapes.js";
+import { byQuorum, regionView, unseenBecause } from "./region-view.js";
 
-const componentVerdict = object("One component, by quorum over all regions.", {
+const componentVerdict = object("One component, by quorum over all regions, or as `region` sees it.", {
   component,
   state,
   since,
   fault: presentFault,
-  unknownBecause,
+  unknownBecause: unseenBecause,
   agreeing: integer("Number of the reporting regions that see this state, or for `degraded` an outage.", 2),
   reporting: integer("Number of regions whose votes count now.", 3),
   incident: orNull({ ...slug, description: "Slug of its open incident; null if it has none." }),
@@ -28,7 +29,7 @@ const componentVerdict = object("One component, by quorum over all regions.", {
 
 export const venueStateResponse = named(
   "VenueStateResponse",
-  object("The state of one venue.", {
+  object("The state of one venue, by quorum over all regions, or as `region` sees it.", {
     ...freshness,
     id: venueId,
     name: venueName,
@@ -37,5 +38,17 @@ export const venueStateResponse = named(
     since,
     activeIncidents: integer("Open incidents.", 1),
     components: list("The components, in the registry's order.", named("ComponentVerdict", componentVerdict)),
+    byQuorum,
+    region: shownAs(
+      {
+        ...orNull(regionView),
+        description: "The region whose view `state`, `since` and the components' are; null: they are by quorum.",
+      },
+      null,
+    ),
+    regions: list(
+      "The regions that see the venue or one of its components otherwise than all together, or cannot tell. Empty if all agree.",
+      regionView,
+    ),
   }),
 );

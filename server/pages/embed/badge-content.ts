@@ -12,9 +12,11 @@ export interface BadgeContent {
   look: State | "figure";
 }
 
-/** What a badge shows of a venue, from its row on the board. */
+/** What a badge shows of a venue, from its row on the board, or as one region sees it. */
 export interface BadgeVenue {
   name: string;
+  /** The region's id; absent: by quorum. */
+  seenFrom?: string;
   state: State;
   components: readonly { state: State; fault: Fault | null }[];
   uptimePct90d: number | null;
@@ -25,7 +27,10 @@ export type Show = keyof typeof embedWords.labels;
 
 /** @param age how old the state is, in words; null while it is as new as it should be */
 export function badgeContent(show: Show, venue: BadgeVenue, age: string | null): BadgeContent {
-  const label = embedWords.labels[show](isolated(shortName(venue.name)));
+  const name = isolated(shortName(venue.name));
+  const label = embedWords.labels[show](
+    venue.seenFrom === undefined ? name : embedWords.seenFrom(name, shortName(venue.seenFrom)),
+  );
   if (show === "state") return { label, ...stateContent(venue, age) };
   const { uptimePct90d, typicalMs } = venue;
   const figure =
@@ -38,7 +43,10 @@ export function badgeContent(show: Show, venue: BadgeVenue, age: string | null):
 
 /** An old state is a fact of the past, so it has not the look of a present one. */
 function stateContent(venue: BadgeVenue, age: string | null): Omit<BadgeContent, "label"> {
-  const { state, word } = lookOf(venue.state, commonFault(venue.components));
+  const fault = commonFault(venue.components);
+  const { state, word: usual } = lookOf(venue.state, fault);
+  const isBlocked = venue.seenFrom !== undefined && venue.state === "outage" && fault === "blocked";
+  const word = isBlocked ? embedWords.blocked : usual;
   if (age === null || state === "unknown") return { message: word, look: state };
   return { message: embedWords.ago(word, age), look: "unknown" };
 }

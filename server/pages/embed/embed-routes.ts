@@ -6,10 +6,11 @@ import { makeBody } from "../../api/body.js";
 import { makeDerived } from "../../api/derived.js";
 import { oembedParameters } from "../../api/oembed-parameters.js";
 import { parameterReader } from "../../api/parameters.js";
-import { Problem, shortened } from "../../api/problem.js";
+import { badParameters, Problem, shortened } from "../../api/problem.js";
 import { type shieldsBadge, shieldsCacheS } from "../../api/schemas/embed.js";
 import type { TypeOf } from "../../api/schemas/shapes.js";
 import { statusResponse } from "../../api/schemas/status.js";
+import { venueStateResponse } from "../../api/schemas/venue-state.js";
 import { noSuchVenue } from "../../api/venue.js";
 import { presentIds } from "../../api/venue-ids.js";
 import { embedPolicy } from "../page-answer.js";
@@ -17,7 +18,7 @@ import { ageText } from "../data-age.js";
 import type { PagesOptions } from "../pages-options.js";
 import { dataOf } from "../snapshot-data.js";
 import { badgeColours, badgeText } from "./badge.js";
-import { badgeContent } from "./badge-content.js";
+import { badgeContent, type Show } from "./badge-content.js";
 import { cardText } from "./card.js";
 import { oembedOf, venueIn } from "./oembed.js";
 
@@ -33,7 +34,7 @@ export function embedRoutes({ registry, boards, baseUrl, siteNotice = null }: Em
   const ids = presentIds(registry);
   const names = new Map(registry.venues.map(({ id, name }) => [id, name]));
   const derived = makeDerived(mostBytes);
-  const readBadge = parameterReader(badgeParameters);
+  const readBadge = parameterReader(badgeParameters(registry));
   const readOembed = parameterReader(oembedParameters(registry));
 
   /** A venue's row on the board, how old the board is, and what both are made from. */
@@ -47,19 +48,32 @@ export function embedRoutes({ registry, boards, baseUrl, siteNotice = null }: Em
     return { venue, age: ageText(board), now: board.generatedAt, snapshot };
   }
 
+  /** The same for a badge, as one region sees the venue; null: as all of them do. */
+  async function shownOf(asked: string, show: Show, region: string | null) {
+    if (region === null) return rowOf(asked);
+    if (show !== "state")
+      throw badParameters([{ parameter: "region", message: `expected show=state beside it; got show=${show}` }]);
+    const id = ids.get(asked);
+    const snapshot = id === undefined ? null : await boards.state(id, region);
+    if (snapshot === null) throw noSuchVenue(asked);
+    const { components, ...seen } = dataOf(venueStateResponse, snapshot);
+    const venue = { ...seen, components, seenFrom: region, uptimePct90d: null, typicalMs: null };
+    return { venue, age: ageText(seen), snapshot };
+  }
+
   const badge: Route = async (request, response) => {
-    const { show } = readBadge(queryOf(request));
-    const { venue, age, snapshot } = await rowOf(request.params.venue);
-    const body = derived(JSON.stringify(["svg", venue.id, show]), [snapshot], () =>
+    const { show, region } = readBadge(queryOf(request));
+    const { venue, age, snapshot } = await shownOf(request.params.venue, show, region);
+    const body = derived(JSON.stringify(["svg", venue.id, show, region]), [snapshot], () =>
       badgeText(badgeContent(show, venue, age)),
     );
     await answerBody(response, body, "image/svg+xml", dataCache);
   };
 
   const shields: Route = async (request, response) => {
-    const { show } = readBadge(queryOf(request));
-    const { venue, age, snapshot } = await rowOf(request.params.venue);
-    const body = derived(JSON.stringify(["shields", venue.id, show]), [snapshot], () => {
+    const { show, region } = readBadge(queryOf(request));
+    const { venue, age, snapshot } = await shownOf(request.params.venue, show, region);
+    const body = derived(JSON.stringify(["shields", venue.id, show, region]), [snapshot], () => {
       const { label, message, look } = badgeContent(show, venue, age);
       const color = look === "unknown" ? unknownColour : badgeColours[look];
       const badge: TypeOf<typeof shieldsBadge> = {

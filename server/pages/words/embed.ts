@@ -6,6 +6,9 @@ export const embedWords = {
     uptime: (name: string) => `${name} uptime`,
     latency: (name: string) => `${name} latency`,
   },
+  seenFrom: (name: string, region: string) => `${name} from ${region}`,
+  /** One region alone is refused. */
+  blocked: "Blocked",
   uptime: (percent: string) => `${percent} in 90 days`,
   unknown: "Unknown",
   ago: (state: string, age: string) => `${state} ${age} ago`,

@@ -37,7 +37,7 @@ void t.test("a running service", async (t) => {
   t.equal(await source.presentId("kraken"), "kraken");
   t.equal(await source.presentId("okex"), "okx", "a former id, which no list has");
   t.equal(await source.presentId("mtgox"), null);
-  t.match(await source.state("okx"), { id: "okx", state: "operational" });
+  t.match(await source.state("okx", null), { id: "okx", state: "operational" });
   t.match(await source.venue("okx"), { exchange: { id: "okx" }, state: "operational" });
   t.strictSame((await source.incidents(new URLSearchParams({ venue: "okx", days: "7" }))).incidents, []);
   await t.rejects(source.incidents(new URLSearchParams({ days: "900" })), BadArgument);
@@ -60,7 +60,7 @@ void t.test("a service of a later release, which has another category", async (t
   const source = sourceAt(t, later);
   t.match((await source.board()).venues[0], { category: "lender" });
   t.match((await source.venue("okx")).exchange, { id: "okx", category: "lender" });
-  t.match(await source.state("okx"), { state: "operational" });
+  t.match(await source.state("okx", null), { state: "operational" });
 });
 
 void t.test("anything else has no data, and says why", async (t) => {
@@ -84,7 +84,7 @@ void t.test("anything else has no data, and says why", async (t) => {
       () => source.board(),
       () => source.venues(),
       () => source.presentId("okx"),
-      () => source.state("okx"),
+      () => source.state("okx", null),
       () => source.venue("okx"),
       () => source.incidents(new URLSearchParams()),
       () => source.reliability(90),

@@ -86,6 +86,27 @@ void t.test("a board with trouble on pages of others", async (t) => {
     t.equal((await api.ask("/badges/okx.png")).status, 404);
   });
 
+  await t.test("a badge of a region says what that region alone sees", async (t) => {
+    for (const [region, word] of [
+      ["us-east", "Degraded"],
+      ["ap-southeast", "Healthy"],
+    ] as const) {
+      const label = `OKX from ${region}`;
+      const badge = readBadge((await api.ask(`/badges/okx.svg?region=${region}`)).text);
+      t.match(badge, { title: `${label}: ${word}`, name: `${label}: ${word}`, texts: [label, word] });
+      t.match((await api.ask(`/badges/okx.json?region=${region}&show=state`)).body, { label, message: word });
+    }
+    for (const wrong of ["region=mars", "region=us-east&show=uptime", "show=latency&region=us-east"])
+      t.match(await api.ask(`/badges/okx.svg?${wrong}`), { status: 400, text: "region" }, wrong);
+    t.equal((await api.ask("/badges/mtgox.svg?region=us-east")).status, 404);
+    const components = [{ state: "outage", fault: "blocked" } as const];
+    const blocked = { name: "Binance", state: "outage", components, uptimePct90d: null, typicalMs: null } as const;
+    t.equal(badgeContent("state", { ...blocked, seenFrom: "us-east" }, null).message, "Blocked");
+    t.equal(badgeContent("state", blocked, null).message, "Down");
+    const longest = { ...blocked, name: '"'.repeat(200), seenFrom: `a${"-region-of-ours".repeat(4)}` };
+    t.ok(Buffer.byteLength(badgeText(badgeContent("state", longest, "59 minutes"))) <= 1_536);
+  });
+
   await t.test("shields.io gets the fields that it knows, and no other", async (t) => {
     type Badge = TypeOf<typeof shieldsBadge>;
     const { body } = await api.ask<Badge>("/badges/okx.json");

@@ -21,6 +21,8 @@ class StateChange:
     """None: the venue as a whole."""
     state: State
     before: State
+    region: str | None = None
+    """The region that sees it so. None: it is by quorum."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class DoubtChange:
 
     type: Literal["doubt"]
     because: str | None
+    region: str | None = None
+    """The region whose view is in doubt. None: what is by quorum."""
 
 
 Change = Union[StateChange, IncidentChange, DoubtChange]

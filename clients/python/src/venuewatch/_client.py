@@ -42,9 +42,9 @@ class Venuewatch:
         """The board: every venue with its components, and the open incidents."""
         return cast(StatusResponse, self._read("status", category=category))
 
-    def state(self, venue: str) -> VenueStateResponse:
-        """One venue and its components, in about a kilobyte."""
-        return cast(VenueStateResponse, self._read(f"targets/{_quoted(venue)}/state"))
+    def state(self, venue: str, *, region: str | None = None) -> VenueStateResponse:
+        """One venue and its components, in about a kilobyte: by quorum, or as one region sees them."""
+        return cast(VenueStateResponse, self._read(f"targets/{_quoted(venue)}/state", region=region))
 
     def venue(
         self, venue: str, *, range: Literal["24h", "7d"] | None = None, region: str | None = None
@@ -97,6 +97,7 @@ class Venuewatch:
         *,
         venues: Iterable[str] | None = None,
         categories: Iterable[Category] | None = None,
+        regions: Iterable[str] | None = None,
         on_change: Callable[[Change], object] | None = None,
         on_problem: Callable[[str], object] | None = None,
         timing: Timing = Timing(),
@@ -105,11 +106,14 @@ class Venuewatch:
 
         `venues`: ids of the venues to watch, also former ones. Absent: all, or those of `categories`.
 
+        `regions`: ids of regions whose own views to watch, too, such as the one that the bot runs in. Each has a
+        connection and threads of its own, and each of `venues` is a request: they must be named, at most fifty.
+
         `on_change` is called with each change, in their order, and `on_problem` with what is wrong, in words for a
         log (absent: the logger "venuewatch"). Both are called in one thread of their own, one call after the other: a
         slow one delays only the next. The watch goes on by itself.
         """
-        return Watch(self._url, self._read, venues, categories, on_change, on_problem, timing)
+        return Watch(self._url, self._read, venues, categories, on_change, on_problem, timing, regions or ())
 
     def _read(self, path: str, **query: str | int | None) -> Any:
         given = {name: value for name, value in query.items() if value is not None}

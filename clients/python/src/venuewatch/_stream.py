@@ -88,7 +88,7 @@ class Stream:
         """Returns when it has ended: why, and how long the service wants to be left alone."""
         url = self._url
         if self.last_id != "":
-            url += "?" + urllib.parse.urlencode({"lastEventId": self.last_id})
+            url += ("&" if "?" in url else "?") + urllib.parse.urlencode({"lastEventId": self.last_id})
         self.received_at = now()
         self._call = call = Call()
         if self._closing.is_set():

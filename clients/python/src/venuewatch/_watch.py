@@ -9,7 +9,6 @@ not connected or silent, while the service says that its data is stale, and when
 
 from __future__ import annotations
 
-import difflib
 import json
 import random
 import threading
@@ -23,6 +22,7 @@ from ._changes import Change, ChangeQueue, DoubtChange, IncidentChange, StateCha
 from ._clocks import is_older, now
 from ._http import VenuewatchError, shown
 from ._memory import Document, Memory, Row
+from ._said import body_of, check_region, no_venue, stale_of
 from ._sse import StreamEvent
 from ._stream import Stream, Timing
 from .types import Category, State
@@ -32,12 +32,8 @@ _MOST_REPORTED = 1_000
 
 _LOOK_S = 1.0
 
-_MOST_TEXT = 300
-
-_MOST_WORDS = 1_000
-"""Both sides of a comparison of words come from outside, and it takes as long as the product of their lengths."""
-
-_MOST_LETTERS = 64
+_MOST_VIEWED = 50
+"""Venues of which regions' views are watched."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +62,16 @@ class Watch:
         on_change: Callable[[Change], object] | None,
         on_problem: Callable[[str], object] | None,
         timing: Timing,
+        regions: Iterable[str] = (),
+        region: str | None = None,
     ) -> None:
+        """`region`: whose view this is. None: by quorum, and the views of `regions` are watches of their own."""
         self._read_path = read
         self._venues = None if venues is None else list(venues)
+        self._region = region
+        watched = list(dict.fromkeys(regions))
+        if watched and not 0 < len(self._venues or ()) <= _MOST_VIEWED:
+            raise ValueError(f"expected venues beside regions, at most {_MOST_VIEWED}, got {len(self._venues or ())}")
         self._categories = None if categories is None else list(categories)
         self._callbacks = Callbacks(on_change, on_problem)
         self._timing = timing
@@ -98,23 +101,37 @@ class Watch:
         self._shown: dict[tuple[str, str | None], State] = {}
         self._was_doubted = True
 
-        self._stream = Stream(url_of("events"), timing, self._receive, self._down)
+        url = url_of(_path("events", {} if region is None else {"region": region}))
+        self._stream = Stream(url, timing, self._receive, self._down)
         self._callbacks.start()
+        self._views = {
+            one: Watch(url_of, read, self._venues, None, self._emit, self._problem_of(one), timing, (), one)
+            for one in watched
+        }
+        """The views of regions. Their changes are this watch's."""
         for name, run in (("stream", self._stream.run), ("reader", self._run)):
             threading.Thread(target=run, name=f"venuewatch-{name}", daemon=True).start()
 
-    def is_down(self, venue: str, component: str | None = None) -> bool | Literal["unknown"]:
-        """Whether a venue, or one of its components, is down.
+    def is_down(
+        self, venue: str, component: str | None = None, *, region: str | None = None
+    ) -> bool | Literal["unknown"]:
+        """Whether a venue, or one of its components, is down: by quorum, or as one of the watched regions sees it.
 
         True: a quorum of regions says so. False: it works, perhaps badly (`degraded`). Else "unknown", which counts as
         true: `if is_down(…)` takes it for down, and `if not is_down(…)` never takes it for up. So do not compare with
         `is True` or `== True`.
         """
-        state = self.state_of(venue, component)
+        state = self.state_of(venue, component, region=region)
         return "unknown" if state == "unknown" else state == "outage"
 
-    def state_of(self, venue: str, component: str | None = None) -> State:
+    def state_of(self, venue: str, component: str | None = None, *, region: str | None = None) -> State:
         """`unknown` also for a venue or a component that does not exist; a venue is then reported, once."""
+        if region is not None and region != self._region:
+            view = self._views.get(region)
+            if view is not None:
+                return view.state_of(venue, component)
+            self._report(f"region {region}", f"region {json.dumps(shown(region))} is not watched: name it in regions")
+            return "unknown"
         # The doubt first: a row that is read before could be an old one, of which there is doubt no longer.
         is_doubted = self.doubt is not None
         row = self._row(venue)
@@ -157,6 +174,9 @@ class Watch:
         Raises TimeoutError after that time, with the doubt; LookupError if a venue of `venues` does not exist; and
         RuntimeError if the watch is closed. Without waiting, everything is "unknown" until then.
         """
+        until = None if timeout_s is None else time.monotonic() + timeout_s
+        for view in self._views.values():
+            view.wait_until_ready(None if until is None else max(0.0, until - time.monotonic()))
         with self._news:
             self._news.wait_for(lambda: self._closed or self._outcome is not None, timeout_s)
             if self._outcome is None and not self._closed:
@@ -181,6 +201,8 @@ class Watch:
 
         Waits for a callback, but at most a second.
         """
+        for view in self._views.values():
+            view.close()
         self._stream.close()
         with self._news:
             if self._closed:
@@ -203,20 +225,20 @@ class Watch:
     def _receive(self, received: StreamEvent) -> None:
         if received.data == "":
             return
-        body = _body_of(received.data)
+        body = body_of(received.data)
         number = int(received.id)
         event = received.event
         with self._lock:
             if self._closed:
                 return
             if event in ("start", "reset"):
-                stale = _stale_of(body)
+                stale = stale_of(body)
                 self._memory.begin(body.get("at"))
                 self._last_change = number
                 self._stale = True
                 self._freshness(stale, 0.0 if event == "start" else self._spread())
             elif event == "freshness":
-                self._freshness(_stale_of(body), self._spread())
+                self._freshness(stale_of(body), self._spread())
             elif event in ("venue", "component", "incident"):
                 # a service that repeats itself must not bring back an old state
                 if number <= self._last_change:
@@ -224,8 +246,10 @@ class Watch:
                 self._last_change = number
                 if event == "incident":
                     self._report_incident(body)
-                elif not self._memory.apply(body) and self._wants(body["venue"], body["category"]):
-                    self._read_new()
+                else:
+                    check_region(body.get("region"), self._region)
+                    if not self._memory.apply(body) and self._wants(body["venue"], body["category"]):
+                        self._read_new()
             else:
                 return
             self._publish()
@@ -345,40 +369,53 @@ class Watch:
         documents: list[Document] = []
         unknown: list[str] = []
         venues = self._venues or []
+        if self._region is not None:
+            unknown = [no_venue(one, []) for one in venues if not self._add_state(documents, one, query)]
+            return documents, unknown
         if len(venues) == 1 and self._add_state(documents, venues[0], query):
             return documents, unknown
         if self._categories is not None and len(self._categories) == 1:
             query = {"category": self._categories[0], **query}
         board = self._read_path(_path("status", query))
         rows = [row for row in board["venues"] if self._wants(row["id"], row["category"])]
-        documents.append(Document(board["generatedAt"], _stale_of(board), rows))
+        documents.append(Document(board["generatedAt"], stale_of(board), rows))
         known = [str(row["id"]) for row in board["venues"]]
         for asked in venues:
             if asked not in known and not self._add_state(documents, asked, query):
-                unknown.append(_no_venue(asked, known))
+                unknown.append(no_venue(asked, known))
         return documents, unknown
 
     def _add_state(self, documents: list[Document], asked: str, query: dict[str, str]) -> bool:
         """False if there is no such venue, also not under a former id."""
         try:
-            body = self._read_path(_path(f"targets/{urllib.parse.quote(asked, safe='')}/state", query))
+            asking = query if self._region is None else {"region": self._region, **query}
+            body = self._read_path(_path(f"targets/{urllib.parse.quote(asked, safe='')}/state", asking))
         except VenuewatchError as error:
             if error.status == 404 and error.problem is not None:
                 return False
             raise
+        check_region((body.get("region") or {}).get("region"), self._region)
         if body["id"] != asked:
             self._present[asked] = body["id"]
-        documents.append(Document(body["generatedAt"], _stale_of(body), [body]))
+        documents.append(Document(body["generatedAt"], stale_of(body), [body]))
         return True
 
     def _row(self, asked: str) -> Row | None:
         rows = self._memory.rows
         row = rows.get(asked) or rows.get(self._present.get(asked, asked))
-        if row is None and not self._must_read and asked not in self._reported:
+        if row is None and not self._must_read:
+            self._report(asked, no_venue(asked, list(rows)))
+        return row
+
+    def _report(self, asked: str, problem: str) -> None:
+        """Each misspelt name once."""
+        if asked not in self._reported:
             if len(self._reported) < _MOST_REPORTED:
                 self._reported.add(asked)
-            self._callbacks.problem(_no_venue(asked, list(rows)))
-        return row
+            self._callbacks.problem(problem)
+
+    def _problem_of(self, region: str) -> Callable[[str], None]:
+        return lambda problem: self._callbacks.problem(f"as {region} sees it: {problem}")
 
     def _publish(self) -> None:
         """Reports what is answered otherwise than before."""
@@ -391,11 +428,12 @@ class Watch:
         before, self._shown = self._shown, shown_now
         if (because is not None) != self._was_doubted:
             self._was_doubted = because is not None
-            self._emit(DoubtChange("doubt", because))
+            self._emit(DoubtChange("doubt", because, self._region))
         for key in [*shown_now, *(key for key in before if key not in shown_now)]:
             was, state = before.get(key, "unknown"), shown_now.get(key, "unknown")
             if was != state:
-                self._emit(StateChange("venue" if key[1] is None else "component", *key, state, was))
+                kind: Literal["venue", "component"] = "venue" if key[1] is None else "component"
+                self._emit(StateChange(kind, *key, state, was, self._region))
 
     def _emit(self, change: Change) -> None:
         for queue in list(self._queues):
@@ -405,31 +443,6 @@ class Watch:
 
 def _path(path: str, query: Mapping[str, str]) -> str:
     return path if not query else f"{path}?{urllib.parse.urlencode(query)}"
-
-
-def _body_of(data: str) -> dict[str, Any]:
-    """What an event says. Its texts are short, since some are kept."""
-    body = json.loads(data)
-    if not isinstance(body, dict):
-        raise ValueError("expected an object as data of an event")
-    if any(isinstance(value, str) and len(value) > _MOST_TEXT for value in body.values()):
-        raise ValueError("expected short texts, got a long one")
-    return body
-
-
-def _stale_of(body: Mapping[str, Any]) -> bool:
-    """A service that does not say it clearly is at fault: nothing of it is fresh."""
-    stale = body.get("stale")
-    if not isinstance(stale, bool):
-        raise ValueError(f"expected stale to be true or false, got {shown(str(stale))}")
-    return stale
-
-
-def _no_venue(asked: str, known: list[str]) -> str:
-    words = [one for one in known[:_MOST_WORDS] if len(one) <= _MOST_LETTERS]
-    near = difflib.get_close_matches(asked.lower()[:_MOST_LETTERS], words, 1)
-    hint = f"; did you mean {json.dumps(shown(near[0]))}?" if near else ""
-    return f"no venue {json.dumps(shown(asked))} is watched{hint}"
 
 
 def _watched(row: Row, is_doubted: bool) -> WatchedVenue:

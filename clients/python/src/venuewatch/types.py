@@ -1331,6 +1331,47 @@ class StatusResponse(TypedDict):
     """Open incidents, and those closed within the last day; newest first."""
 
 
+class UnseenBecause(TypedDict):
+    """Why a state is unknown, by quorum or to one region."""
+
+    reason: Literal["never", "ended", "blocked", "impaired", "silent", "unmeasured"]
+    """never, ended, blocked: as in UnknownBecause. Of one region alone: impaired: its own network is in
+    trouble. silent: no measurement has come from it of late. unmeasured: none ever has."""
+    detail: str
+    """The same in words."""
+
+
+class RegionDissent(TypedDict):
+    """A component that this region sees otherwise than all regions together."""
+
+    component: str
+    """rest:<name> or ws:<name>; ws:conn is the socket shared by the streams."""
+    state: State
+    """What this region alone sees; no decision depends on it."""
+    since: str
+    """The tick since which this region sees it so."""
+    fault: Union[Fault, None]
+    """Fault of the newest measurement there; null if it was good, or slow."""
+
+
+class RegionView(TypedDict):
+    """The venue as one region alone sees it."""
+
+    region: str
+    """Region id."""
+    name: str
+    """Name."""
+    state: State
+    """What this region alone sees; no decision depends on it."""
+    since: str
+    """The tick since which this region sees it so."""
+    unknownBecause: Union[UnseenBecause, None]
+    """Why it is unknown. Null if it is not, or for want of measurements or of a decision: `stale` says whether
+    the engine decides."""
+    dissent: list[RegionDissent]
+    """The components that it sees otherwise than all regions together."""
+
+
 class VenueEntryUntil(TypedDict):
 
     date: str
@@ -1544,6 +1585,13 @@ class RegionComparison(TypedDict):
     """Exact 95th percentile; null if there were fewer than 10."""
     newestAt: Union[str, None]
     """Slot of the newest sample."""
+    since: str
+    """The tick since which this region sees it so."""
+    unknownBecause: Union[UnseenBecause, None]
+    """Why it is unknown. Null if it is not, or for want of measurements or of a decision: `stale` says whether
+    the engine decides."""
+    dissent: list[RegionDissent]
+    """The components that it sees otherwise than all regions together."""
 
 
 class IncidentPatternRecurringItem(TypedDict):
@@ -1729,7 +1777,7 @@ class ExchangeResponse(TypedDict):
 
 
 class ComponentVerdict(TypedDict):
-    """One component, by quorum over all regions."""
+    """One component, by quorum over all regions, or as `region` sees it."""
 
     component: str
     """rest:<name> or ws:<name>; ws:conn is the socket shared by the streams."""
@@ -1741,9 +1789,9 @@ class ComponentVerdict(TypedDict):
     """What it mostly is while it is degraded or in outage: what most regions that see it so saw last, or else
     the fault of its open incident. With `limited` the venue limits our requests, and is not down. Null if it is
     neither, and if there is no such fault."""
-    unknownBecause: Union[UnknownBecause, None]
-    """Why it is unknown although it is measured. Null if it is not unknown, or for want of measurements or of a
-    decision."""
+    unknownBecause: Union[UnseenBecause, None]
+    """Why it is unknown. Null if it is not, or for want of measurements or of a decision: `stale` says whether
+    the engine decides."""
     agreeing: int
     """Number of the reporting regions that see this state, or for `degraded` an outage."""
     reporting: int
@@ -1752,8 +1800,16 @@ class ComponentVerdict(TypedDict):
     """Slug of its open incident; null if it has none."""
 
 
+class VenueStateResponseByQuorum(TypedDict):
+
+    state: State
+    since: str
+    """The tick that confirmed this state. While the engine is silent or catching up: since when the state has
+    read unknown."""
+
+
 class VenueStateResponse(TypedDict):
-    """The state of one venue."""
+    """The state of one venue, by quorum over all regions, or as `region` sees it."""
 
     generatedAt: str
     """The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the
@@ -1777,3 +1833,10 @@ class VenueStateResponse(TypedDict):
     """Open incidents."""
     components: list[ComponentVerdict]
     """The components, in the registry's order."""
+    byQuorum: Union[VenueStateResponseByQuorum, None]
+    """The venue by quorum over all regions; null where `state` is that itself, because no region is given."""
+    region: Union[RegionView, None]
+    """The region whose view `state`, `since` and the components' are; null: they are by quorum."""
+    regions: list[RegionView]
+    """The regions that see the venue or one of its components otherwise than all together, or cannot tell.
+    Empty if all agree."""

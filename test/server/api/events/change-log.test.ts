@@ -43,6 +43,26 @@ void t.test("a program without listeners for a day does not believe that nothing
   t.strictSame(changes.after(newest, 10), []);
 });
 
+void t.test("what single regions see displaces no decision", async (t) => {
+  const changes = makeChangeLog(pool, log);
+  const known = await change();
+  await changes.ready();
+  await pool.query(sql`
+    insert into change_event (at, recorded_at, kind, venue_id, region_id, state)
+    select now(), now(), 'venue', (select min(venue_id) from venue), (select min(region_id) from region), 'degraded'
+    from generate_series(1, 40001)
+  `);
+  const newest = await change();
+  await changes.ready();
+  t.strictSame(
+    changes.after(known, 10)!.map(({ id }) => id),
+    [newest],
+  );
+  t.equal(changes.after(known, 10, true), null, "of the regions, not all fit");
+  t.equal(changes.after(newest - 40_001, 40_001, true)!.length, 40_000);
+  await pool.query(sql`delete from change_event where region_id is not null`);
+});
+
 void t.test("a failover that may have undone changes resets open streams, and those that come back", async (t) => {
   const known = await change();
   const changes = makeChangeLog(pool, log);
@@ -50,7 +70,7 @@ void t.test("a failover that may have undone changes resets open streams, and th
   t.teardown(() => streams.close());
   const server = createServer((request, response) => {
     const id = request.headers["last-event-id"];
-    void streams.open(response, { venue: null, category: null }, id === undefined ? null : Number(id));
+    void streams.open(response, { venue: null, category: null, region: null }, id === undefined ? null : Number(id));
   });
   t.teardown(() => server.close());
   const port = await listen(server, 0, "127.0.0.1", "PORT");
@@ -70,7 +90,7 @@ void t.test("a heartbeat moves on the number of a client whose filter lets nothi
   const streams = makeEventStreams(makeChangeLog(pool, log), neverStale, 20);
   t.teardown(() => streams.close());
   const server = createServer((_request, response) => {
-    void streams.open(response, { venue: "nobody", category: null }, null);
+    void streams.open(response, { venue: "nobody", category: null, region: null }, null);
   });
   t.teardown(() => server.close());
   const stream = await listenTo(await listen(server, 0, "127.0.0.1", "PORT"), "/");
@@ -85,7 +105,7 @@ void t.test("listeners hear when what they know becomes stale, and when it no lo
   const streams = makeEventStreams(makeChangeLog(pool, log), () => Promise.resolve(now));
   t.teardown(() => streams.close());
   const server = createServer((_request, response) => {
-    void streams.open(response, { venue: null, category: null }, null);
+    void streams.open(response, { venue: null, category: null, region: null }, null);
   });
   t.teardown(() => server.close());
   const stream = await listenTo(await listen(server, 0, "127.0.0.1", "PORT"), "/");

@@ -55,7 +55,11 @@ void t.test("a thousand processes that die in mid-stream lose no change, and rep
   for (let kill = 0; kill < kills; kill++) {
     const streams = makeEventStreams(makeChangeLog(pool, makeLog("web", "error")), neverStale);
     const server = createServer((request, response) => {
-      void streams.open(response, { venue: null, category: null }, Number(request.headers["last-event-id"]));
+      void streams.open(
+        response,
+        { venue: null, category: null, region: null },
+        Number(request.headers["last-event-id"]),
+      );
     });
     const stream = await listenTo(await listen(server, 0, "127.0.0.1", "PORT"), "/", lastId);
     await change(1 + Math.floor(random() * 5));

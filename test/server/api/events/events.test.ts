@@ -96,7 +96,7 @@ void t.test("nothing is missed through a change of the leading core, nor at anot
   await until(() => resumed.events.at(-1)?.event === "freshness");
   const written = await pool.query<{ id: number }>(sql`
     select e.change_id::float8 as id from api.change_event e
-    where e.venue = 'kraken' and e.change_id > ${whole.events[0]!.id} order by e.change_id
+    where e.venue = 'kraken' and e.region is null and e.change_id > ${whole.events[0]!.id} order by e.change_id
   `);
   const ids = written.map(({ id }) => id);
   t.ok(ids.length >= 3);
@@ -142,6 +142,55 @@ void t.test("a filter lets only its venue or category through", async (t) => {
   t.strictSame(new Set(okx!.events.slice(1).map(({ data }) => data["venue"])), new Set(["okx"]));
   t.strictSame(new Set(all!.events.slice(1).map(({ data }) => data["category"])), new Set(["exchange"]));
   t.equal(providers!.events.length, 1, "no venue of this registry is one");
+});
+
+void t.test("with a region, a stream says what that region alone sees", async (t) => {
+  await emptied(database);
+  const api = await serve(t, { pool, registry });
+  await measured(pool, { from: ago(200), to: ago(0) });
+  await decide(pool, ago(100));
+  const path = "/v1/events?venue=kraken";
+  const ofRegions = ["us-east", "eu-central"].map((region) => `${path}&region=${region}`);
+  const [decided, there, elsewhere] = await Promise.all([path, ...ofRegions].map((one) => listenTo(api.port, one)));
+  for (const { leave, until } of [decided!, there!, elsewhere!]) {
+    t.teardown(leave);
+    await until(1);
+  }
+  const trouble = { venue: "kraken", component: "rest:ticker", regions: ["us-east"] };
+  await measured(pool, { from: ago(95), to: ago(0), ...trouble, fault: "timeout" });
+  await decideThrough(pool, ago(90), ago(40));
+  await until(() => there!.events.some(({ data }) => data["state"] === "outage"));
+  const seen = { venue: "kraken", category: "exchange", region: "us-east" };
+  t.match(there!.events.slice(0, 3), [
+    { event: "start", data: { stale: false } },
+    { event: "venue", data: { ...seen, state: "degraded" } },
+    { event: "component", data: { ...seen, component: "rest:ticker" } },
+  ]);
+  type State = { state: string; components: { component: string; state: string; since: string }[] };
+  const { body } = await api.ask<State>("/v1/targets/kraken/state?region=us-east");
+  const ticker = body.components.find(({ component }) => component === "rest:ticker")!;
+  t.match(there!.events.findLast(({ event }) => event === "component")!.data, {
+    at: ticker.since,
+    state: ticker.state,
+  });
+
+  await t.test("and is continued after the id of any other", async (t) => {
+    const start = decided!.events[0]!.id;
+    const resumed = await listenTo(api.port, `${path}&region=us-east`, start);
+    t.teardown(resumed.leave);
+    await until(() => resumed.events.at(-1)?.event === "freshness");
+    t.strictSame(resumed.events.slice(0, -1), there!.events.slice(1));
+    const other = await listenTo(api.port, path, there!.events[1]!.id);
+    t.teardown(other.leave);
+    await until(() => other.events.at(-1)?.event === "freshness");
+    t.equal(other.events.length, 1, "nothing was decided: one region confirms nothing");
+  });
+
+  t.equal(decided!.events.length, 1, "what is decided is told apart");
+  t.equal(elsewhere!.events.length, 1, "and so is what another region sees");
+  const { status, text } = await api.ask("/v1/events?region=mars");
+  t.equal(status, 400);
+  t.match(text, "one of eu-central, ap-southeast, us-east");
 });
 
 void t.test("a retraction by hand is an event, too", async (t) => {

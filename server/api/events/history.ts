@@ -1,0 +1,46 @@
+import type { ChangeEvent } from "./change-log.js";
+
+/** The newest changes of one kind in memory, in the order of their numbers: those of a day, within a bound. */
+export interface History {
+  /** Forgets all. Changes after this number will be here. */
+  begin(after: number): void;
+  /** @param oldest what was recorded before is forgotten, in milliseconds since 1970 */
+  add(more: readonly ChangeEvent[], oldest: number): void;
+  /** At most `limit` changes after this number; null if some of them may no longer be known. */
+  after(id: number, limit: number): readonly ChangeEvent[] | null;
+}
+
+export function makeHistory(most: number): History {
+  let floor = 0;
+  let changes: ChangeEvent[] = [];
+  return {
+    begin(after) {
+      floor = after;
+      changes = [];
+    },
+    add(more, oldest) {
+      changes = changes.concat(more);
+      const young = changes.findIndex(({ recordedAt }) => +recordedAt > oldest);
+      const forgotten = Math.max(changes.length - most, young < 0 ? changes.length : young);
+      if (forgotten <= 0) return;
+      floor = changes[forgotten - 1]!.id;
+      changes = changes.slice(forgotten);
+    },
+    after(id, limit) {
+      if (id < floor) return null;
+      const start = firstAfter(changes, id);
+      return changes.slice(start, start + limit);
+    },
+  };
+}
+
+/** The place of the first change with a greater number: there are tens of thousands. */
+function firstAfter(changes: readonly ChangeEvent[], id: number): number {
+  let [low, high] = [0, changes.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (changes[middle]!.id > id) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
