@@ -87,6 +87,7 @@ export function viewOf(
     confirms: isBad(state) && (badRun >= rules.opening_bad_run || failsInPart),
     newestBadAt: newestBad?.ts ?? null,
     newestAt: newest?.ts ?? null,
+    newestFault: newest?.fault ?? null,
   };
 }
 

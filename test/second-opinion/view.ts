@@ -21,4 +21,6 @@ export interface RegionView {
   newestBadAt: number | null;
   /** Slot of the newest sample in the window. */
   newestAt: number | null;
+  /** How the newest sample in the window failed; null if it did not. */
+  newestFault: string | null;
 }
