@@ -13,7 +13,9 @@ const at = (minutesAgo: number) => new Date(now - minutesAgo * 60_000);
 const iso = (minutesAgo: number) => at(minutesAgo).toISOString();
 
 const many = (from: number, count: number) =>
-  Array.from({ length: count }, (_, n) => notice(`n${from + n}`, at(50 + n), { raw: "{}" }));
+  Array.from({ length: count }, (_, n) =>
+    notice(`n${from + n}`, at(50 + n), { title: `Errors ${from + n}`, raw: "{}" }),
+  );
 
 /** A list of which it is unknown how far back it goes, or that shows only the current status. */
 const listOf = (scope: "notices" | "now", ...notices: Notice[]): NoticeList[] => [{ scope, notices, listedFrom: null }];
@@ -145,6 +147,7 @@ void t.test("notices and their changes are stored", async (t) => {
       maintenance("next week", at(-10_000)),
       notice("over at once", at(60), { resolvedAt: at(60), over: true }),
       notice("called off", at(-100), { kind: "maintenance", postedAt: at(50), resolvedAt: at(45), over: true }),
+      notice("with the planned end of work that ended early", at(60), { resolvedAt: at(-1000), over: true }),
     ];
     const doubtful = [
       notice("begins tomorrow", at(-1400)),
@@ -156,6 +159,9 @@ void t.test("notices and their changes are stored", async (t) => {
       maintenance("in ages", at(-600_000)),
       notice("over before it began", at(60), { resolvedAt: at(61), over: true }),
       notice("over long before it began", at(60), { postedAt: at(100), resolvedAt: at(1000), over: true }),
+      notice("over in two days", at(60), { resolvedAt: at(-2880), over: true }),
+      notice("over in the last year", at(60), { resolvedAt: new Date("9999-12-29T00:00:00Z"), over: true }),
+      { ...maintenance("work over in 2099", at(60)), resolvedAt: new Date("2099-01-01T00:00:00Z"), over: true },
     ];
     await readInTurn([40, ...likely, ...doubtful]);
     const rows = await noticesOf(pool, "kraken");
@@ -240,6 +246,49 @@ void t.test("notices and their changes are stored", async (t) => {
     const [row] = await pool.query<{ subjects: string[] }>(sql`select subjects from official_incident`);
     t.equal(row!.subjects.length, 100, "however many others it names");
   });
+
+  await t.test(
+    "a notice that is made again under another id stays the same, and keeps what it was about",
+    async (t) => {
+      const one = notice("a", at(80), { postedAt: at(50), subjects: ["Derivatives API", "Margin API"] });
+      const rows = () =>
+        pool.query<{ id: string; subjects: string[]; vanished: boolean }>(sql`
+        select external_id as id, subjects, vanished from official_incident where left_at is null order by notice_id
+      `);
+      const again = { ...one, id: "b", subjects: [] };
+      const recognised: [what: string, made: Notice][] = [
+        ["without its components", again],
+        ["with one of them, and over", { ...again, subjects: ["Margin API"], status: "resolved", over: true }],
+        ["to the minute, in another case", { ...again, startedAt: at(80.9), title: one.title.toUpperCase() }],
+        ["imported with its publication as its start", { ...again, startedAt: at(49.5), postedAt: at(41) }],
+      ];
+      for (const [what, made] of recognised)
+        for (const readings of [[], [[39]], [[39], [38]]] as [minutesAgo: number][][]) {
+          await forgetSaid(pool);
+          await readInTurn([40, one], ...readings, [37, made], [36, made]);
+          const kept = { id: "b", subjects: one.subjects, vanished: false };
+          t.strictSame(await rows(), [kept], `${what}, ${readings.length} readings later`);
+          t.equal((await noticesOf(pool, "kraken")).length, 1, "it counts once");
+        }
+      const others: [what: string, made: Notice][] = [
+        ["another title", { ...again, title: "Elevated errors of withdrawals" }],
+        ["another start", { ...again, startedAt: at(82) }],
+        ["another kind", { ...again, kind: "maintenance" }],
+      ];
+      for (const [what, made] of others) {
+        await forgetSaid(pool);
+        await readInTurn([40, one], [39, made]);
+        t.equal((await noticesOf(pool, "kraken")).length, 2, what);
+      }
+      await forgetSaid(pool);
+      await readInTurn([40, one], [39, one, again]);
+      t.equal((await noticesOf(pool, "kraken")).length, 2, "two that are listed at once are two");
+      await forgetSaid(pool);
+      const old = notice("a", at(50_000));
+      await readInTurn([45_000, old], [44_000], [40, { ...old, id: "b" }]);
+      t.equal((await noticesOf(pool, "kraken")).length, 2, "it left a month ago");
+    },
+  );
 
   await t.test("the time of publication is known only where the previous reading lacked the notice", async (t) => {
     const one = notice("a", at(50), { postedAt: null });
