@@ -155,7 +155,8 @@ void t.test("the state of a feed", async (t) => {
       if (isBelieved) break;
     }
     t.strictSame(await claim(49), truly, "from then on its own time counts");
-    t.equal((await feedOf(pool, "kraken")).problem, null);
+    await said(pool, "kraken", at(1), nothing, { feedAt: truly });
+    t.equal((await feedOf(pool, "kraken")).state, "readable");
   });
 
   await t.test("a feed never changes the venue's state, and appears on its page", async (t) => {

@@ -4,6 +4,8 @@ import { sql } from "../../../shared/database/pool.js";
 import type { Notice, NoticeList } from "../../../server/notices/feed.js";
 import type { StoredPoll } from "../../../server/notices/store-poll.js";
 import { migratedDatabase } from "../../support/database.js";
+import { incident, incidentsBody, kraken } from "../../support/feed-entries.js";
+import { parse } from "../../support/parsed-feed.js";
 import { changesOf, feedOf, forgetSaid, notice, noticesOf, said, whole } from "../../support/stored-notices.js";
 
 const now = Date.now();
@@ -168,6 +170,49 @@ void t.test("notices and their changes are stored", async (t) => {
     const flagged = rows.filter((row) => row.doubtful).map((row) => row.external_id);
     t.equal(rows.length, likely.length + doubtful.length);
     t.strictSame(new Set(flagged), new Set(doubtful.map(({ id }) => id)));
+  });
+
+  await t.test("a Statuspage that dates the end before the beginning is flagged", async (t) => {
+    const created_at = "2026-09-11T08:00:00.000Z";
+    const resolved = { ...incident, status: "resolved", created_at };
+    const { list } = parse(
+      kraken,
+      incidentsBody(
+        { ...resolved, started_at: "2026-09-11T08:20:38.000Z", resolved_at: created_at },
+        { ...resolved, id: "right", started_at: created_at, resolved_at: "2026-09-11T08:20:38.000Z" },
+      ),
+    );
+    await said(pool, "kraken", new Date("2026-09-11T12:00:00Z"), [list!]);
+    t.match(await noticesOf(pool, "kraken"), [
+      { external_id: "right", doubtful: false },
+      { external_id: incident.id, doubtful: true },
+    ]);
+  });
+
+  await t.test("of two venues that share a feed, a notice stays with the one it was about", async (t) => {
+    const elevated = { ...incident, name: "Elevated error rates", resolved_at: null };
+    const kinds = async () => {
+      const of = async (venue: string) => (await noticesOf(pool, venue))[0]?.kind ?? "none";
+      return { spot: await of("kraken"), derivatives: await of("kraken-futures") };
+    };
+    const words = (venue: string, about: string[] | null, notAbout: string[] | null) =>
+      pool.query(sql`
+        update venue set official_about = api.like_any(${about}), official_not_about = api.like_any(${notAbout})
+        where venue = ${venue}
+      `);
+    await words("kraken", null, ["Deposit", "Derivatives"]);
+    await words("kraken-futures", ["Derivatives"], null);
+    const read = async (minutesAgo: number, entry: unknown) =>
+      said(pool, "kraken", at(minutesAgo), [parse(kraken, incidentsBody(entry)).list!]);
+    await read(40, { ...elevated, status: "investigating", components: [{ name: "Derivatives API" }] });
+    const first = { spot: "other", derivatives: "incident" };
+    t.strictSame(await kinds(), first);
+    const over = { ...elevated, status: "resolved", resolved_at: elevated.created_at };
+    await read(39, { ...over, components: [] });
+    t.strictSame(await kinds(), first, "its components are unlinked");
+    await read(38, { ...over, id: "imported", components: [] });
+    t.strictSame(await kinds(), first, "its record is imported");
+    t.equal((await noticesOf(pool, "kraken")).length, 1);
   });
 
   await t.test("half a character and the character NUL lose no notice", async (t) => {
