@@ -5,6 +5,9 @@ import { milliseconds, type Newest, type TimeUnit } from "../../shared/registry/
 /** The newest entry of an answer: its time in milliseconds since 1970, or an id that differs for each entry. */
 export type NewestThing = { atMs: number } | { id: string };
 
+/** `none`: the answer has no entry, as in a quiet minute. Null: it says nothing, for none of its times can be true. */
+export type NewestIn = NewestThing | "none" | null;
+
 /** When Bitcoin's first block was made: no trade is older. Earlier times are zero, or in another unit. */
 const earliestTradeMs = Date.UTC(2009, 0, 3);
 
@@ -33,29 +36,28 @@ export function compileTime(
   };
 }
 
-/** Finds the newest entry in a parsed answer; null if it has none, such as a list of trades in a quiet minute. */
-export function compileNewest({ path, list, unit }: Newest): (answer: unknown, nowMs?: number) => NewestThing | null {
-  if (unit === "id") {
-    const idOf = parsePath(path);
-    return (answer) => markOf(idOf(answer));
-  }
+/** Finds the newest entry in a parsed answer. */
+export function compileNewest({ path, list, unit }: Newest): (answer: unknown, nowMs?: number) => NewestIn {
+  const valueOf = parsePath(path);
+  if (unit === "id") return (answer) => markOf(valueOf(answer));
   const timeOf = compileTime({ path, unit });
-  if (list === undefined) return (answer, nowMs) => at(timeOf(answer, nowMs));
+  if (list === undefined)
+    return (answer, nowMs) => (valueOf(answer) == null ? "none" : newestOf([timeOf(answer, nowMs)]));
   const listOf = parsePath(list);
   return (answer, nowMs) => {
-    const entries = listOf(answer);
+    const entries = listOf(answer) ?? [];
     if (!Array.isArray(entries)) return null;
-    const times = entries.map((entry) => timeOf(entry, nowMs) ?? -Infinity);
-    const newestMs = times.reduce((newest, one) => Math.max(newest, one), -Infinity);
-    return at(newestMs);
+    return entries.length === 0 ? "none" : newestOf(entries.map((entry) => timeOf(entry, nowMs)));
   };
 }
 
-function at(atMs: number | null): NewestThing | null {
-  return atMs === null || atMs === -Infinity ? null : { atMs };
+function newestOf(times: (number | null)[]): NewestThing | null {
+  const atMs = times.reduce<number>((newest, one) => Math.max(newest, one ?? -Infinity), -Infinity);
+  return atMs === -Infinity ? null : { atMs };
 }
 
-function markOf(id: unknown): NewestThing | null {
+function markOf(id: unknown): NewestIn {
+  if (id == null) return "none";
   return typeof id === "string" || typeof id === "number" ? { id: String(id) } : null;
 }
 

@@ -50,7 +50,8 @@ export function makeAnswerVerdict({
 
   function ageOf(answer: Answer): number | null {
     const { dataMs, newest, endedMs } = answer;
-    const madeMs = dataMs ?? (newest && "atMs" in newest ? newest.atMs : null);
+    const newestMs = newest && newest !== "none" && "atMs" in newest ? newest.atMs : null;
+    const madeMs = dataMs ?? newestMs;
     return madeMs === null ? null : wallMs(endedMs) - madeMs;
   }
 

@@ -8,7 +8,7 @@ import {
   type Proof,
   type RestEndpoint,
 } from "../../shared/registry/registry.js";
-import { compileNewest, compileTime, type NewestThing } from "./answer-time.js";
+import { compileNewest, compileTime, type NewestIn } from "./answer-time.js";
 
 /** An answer is good if it contains its proof. The other fields are null if it is not good, or lacks them. */
 export interface Verdict {
@@ -17,8 +17,7 @@ export interface Verdict {
   said: "blocked" | "limited" | "halted" | null;
   /** The chain head. */
   head: number | null;
-  /** Its newest entry. */
-  newest: NewestThing | null;
+  newest: NewestIn;
   /** The time that it states for its data, milliseconds since 1970. */
   dataMs: number | null;
 }

@@ -1,5 +1,5 @@
 import { limits } from "../../shared/measurement/probe-rules.js";
-import type { NewestThing } from "../rest/answer-time.js";
+import type { NewestIn, NewestThing } from "../rest/answer-time.js";
 
 /** The last frame that a stream brought. */
 export interface Heard {
@@ -17,13 +17,13 @@ export interface Counterpart {
    * Records a good answer.
    *
    * @param askedMs when it was requested, by `performance.now()`
-   * @param newest null if the answer has no entry, as in a quiet minute
+   * @param newest one that says nothing shows neither that something happened nor that nothing did
    */
-  answered(askedMs: number, newest: NewestThing | null): void;
+  answered(askedMs: number, newest: NewestIn): void;
   /**
    * Whether an event happened that is newer than the last one heard by more than `byMs`.
    *
-   * @returns null if the endpoint was not requested since
+   * @returns null if no answer since then says anything
    */
   wentOn(heard: Heard, byMs: number, nowMs: number): boolean | null;
 }
@@ -46,9 +46,10 @@ export function makeCounterpart(cadenceMs: number): Counterpart {
   return {
     cadenceMs,
     answered(nowMs, newest) {
+      if (newest === null) return;
       const afterMs = askedMs;
       askedMs = nowMs;
-      if (!newest || !isNew(newest, news)) return;
+      if (newest === "none" || !isNew(newest, news)) return;
       news.push({ newest, askedMs, afterMs });
       if (news.length > newsKept) news.shift();
     },

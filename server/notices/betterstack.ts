@@ -6,7 +6,7 @@
 
 import { partitionValid, type Entries } from "./partition-valid.js";
 import { notUnderstood, type FeedFormat, type Taken } from "./feed-format.js";
-import { feedTimeProblem } from "./feed-time.js";
+import { canBePosted, feedTimeProblem } from "./feed-time.js";
 import type { Notice, FeedSource } from "./feed.js";
 import * as shape from "./expected-shape.js";
 import { plainText, rawText } from "./sanitize-text.js";
@@ -131,7 +131,7 @@ function takeApart(body: unknown, source: FeedSource, at: Date): Taken {
     problem: entries.problem,
     list: {
       scope: "notices",
-      notices: noticesOf(entries),
+      notices: noticesOf(entries, at),
       listedFrom: null,
     },
     more: false,
@@ -163,9 +163,9 @@ function faultOf(value: unknown, place?: string): string | null {
   return faults.get(type)?.(value, place) ?? null;
 }
 
-function noticesOf({ good }: Entries<{ type: string }>): Notice[] {
+function noticesOf({ good }: Entries<{ type: string }>, at: Date): Notice[] {
   const ofType = (type: string): unknown[] => good.filter((entry) => entry.type === type);
-  const posted = firstUpdates(ofType("status_update") as Update[]);
+  const posted = firstUpdates(ofType("status_update") as Update[], at);
   // Cleaned once here, because thousands of reports may name one resource.
   const names = new Map(
     (ofType("status_page_resource") as Resource[]).map(
@@ -176,11 +176,12 @@ function noticesOf({ good }: Entries<{ type: string }>): Notice[] {
 }
 
 /** A report is published with its first update. */
-function firstUpdates(updates: Update[]): Map<string, number> {
+function firstUpdates(updates: Update[], at: Date): Map<string, number> {
   const first = new Map<string, number>();
   for (const { attributes } of updates) {
     const report = String(attributes.status_report_id);
     const ms = Date.parse(attributes.published_at);
+    if (!canBePosted(ms, at)) continue;
     first.set(report, Math.min(ms, first.get(report) ?? Infinity));
   }
   return first;

@@ -72,7 +72,12 @@ function takeApart(body: unknown, at: Date): Taken {
 
 function listedFrom({ good, problem }: Entries<Entry>, isFull: boolean, at: Date): Date | null {
   if (problem !== null) return null;
-  return isFull ? reachOf(good.map(({ cTime }) => Number(cTime))) : new Date(+at - listedMs);
+  return isFull
+    ? reachOf(
+        good.map(({ cTime }) => Number(cTime)),
+        at,
+      )
+    : new Date(+at - listedMs);
 }
 
 /** An article is complete when it is published: no further one says that the work has ended. */

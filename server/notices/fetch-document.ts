@@ -54,6 +54,8 @@ export interface DocumentFetcher {
 
 const mostRedirects = 3;
 
+const clocksDifferMs = 60_000;
+
 /** A ban from a rate-limited API usually ends within an hour; a request before that prolongs it. */
 const longestWaitMs = 60 * 60_000;
 
@@ -136,13 +138,18 @@ function verdictOf({ statusCode: status = 0, headers }: IncomingMessage, from: U
   return failed(`expected gzip, br or no content-encoding, got ${shown(encoding)}`, status);
 }
 
-/** Validators that cannot be sent back unchanged are dropped. */
+/**
+ * Validators that cannot be sent back unchanged are dropped, and so is a time in the future: the document would be
+ * unmodified since then until that time.
+ */
 function documentOf({ headers, chunks }: EndedExchange): FetchedDocument {
   const sendable = (value = "") => (/^[\x21-\x7e][\x20-\x7e]{0,500}$/.test(value) ? value : null);
+  const lastModified = sendable(headers["last-modified"]);
+  const isPast = lastModified !== null && Date.parse(lastModified) <= Date.now() + clocksDifferMs;
   return {
     kind: "body",
     text: new TextDecoder().decode(Buffer.concat(chunks)),
-    validators: { etag: sendable(headers.etag), lastModified: sendable(headers["last-modified"]) },
+    validators: { etag: sendable(headers.etag), lastModified: isPast ? lastModified : null },
   };
 }
 

@@ -11,6 +11,7 @@
 import { errorAnswer } from "./error-answer.js";
 import { notUnderstood, type FeedFormat, type Taken } from "./feed-format.js";
 import type { Notice } from "./feed.js";
+import { reachOf } from "./notice-lists.js";
 import { parsedJson } from "./parsed-json.js";
 import * as shape from "./expected-shape.js";
 import { lastPart, plainText, rawText, webAddress } from "./sanitize-text.js";
@@ -81,7 +82,7 @@ function eventOf(frame: string): Partial<Frame> | null {
 }
 
 /** @param body the frames in their order */
-function takeApart(body: unknown): Taken {
+function takeApart(body: unknown, at: Date): Taken {
   const fault = framesFault(body);
   if (fault !== null) return notUnderstood(fault);
   const frames = (body as Frame[]).filter((frame) => frame.channel === channel);
@@ -94,10 +95,11 @@ function takeApart(body: unknown): Taken {
   const wrong = updates.map((update) => updateFault(update, "the announcement")).find((one) => one !== null);
   if (wrong !== undefined) return notUnderstood(wrong);
   const notices = updates.map((update) => noticeOf((update as unknown as { result: Announcement }).result));
+  const postedMs = notices.map(({ postedAt }) => Number(postedAt));
   return {
     problem: null,
     // older ones are not listed, and have not been taken down
-    list: { scope: "announcements", notices, listedFrom: notices[0]?.postedAt ?? null },
+    list: { scope: "announcements", notices, listedFrom: reachOf(postedMs.slice(0, 1), at) },
     more: false,
     feedAt: null,
   };

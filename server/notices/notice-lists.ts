@@ -1,4 +1,5 @@
 import type { Notice, NoticeList } from "./feed.js";
+import { canBePosted } from "./feed-time.js";
 
 /** Joins the parts of a list, which may overlap. If a notice is in two of them, the first one counts. */
 export function joined(parts: NoticeList[]): NoticeList {
@@ -22,11 +23,13 @@ function earliest(parts: NoticeList[]): Date | null {
 
 /**
  * How far back a list goes whose end may have been cut off; null: unknown. If it is not ordered by the times of
- * publication, newer entries may have been cut off.
+ * publication, newer entries may have been cut off. Times that cannot be true say nothing: by one of the year 1, all
+ * notices that are not listed would have been taken down.
  */
-export function reachOf(postedMs: number[]): Date | null {
-  const isOrdered = postedMs.every((ms, index) => index === 0 || ms <= postedMs[index - 1]!);
-  return isOrdered && postedMs.length > 0 ? new Date(postedMs.at(-1)!) : null;
+export function reachOf(postedMs: number[], at: Date): Date | null {
+  const known = postedMs.filter((ms) => canBePosted(ms, at));
+  const isOrdered = known.every((ms, index) => index === 0 || ms <= known[index - 1]!);
+  return isOrdered && known.length > 0 ? new Date(known.at(-1)!) : null;
 }
 
 /** The newest notices of all lists together. A list that loses notices begins after the newest of these. */

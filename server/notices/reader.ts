@@ -11,6 +11,7 @@ import {
 import { deadlineIn } from "./deadline.js";
 import { notUnderstood, type FeedDocument, type Taken } from "./feed-format.js";
 import { feedKinds } from "./feed-kinds.js";
+import { canBePosted } from "./feed-time.js";
 import type { FeedReader, NoticeList, FeedPoll, FeedSource } from "./feed.js";
 import { joined, newest } from "./notice-lists.js";
 import { makePace } from "./pace.js";
@@ -93,7 +94,7 @@ export function makeFeedReader({ pauseMs, readingMs = 120_000, ...options }: Fee
     const sinceMs = Math.max(+(source.readAt ?? 0), +at - farthestMs);
     for (const [index, document] of documents.entries()) {
       const first = parts[index]!;
-      parts.push(...(await readBack(document, first, sinceMs, readPage)));
+      parts.push(...(await readBack(document, first, sinceMs, at, readPage)));
       if (parts.at(-1)!.isLast) return parts;
     }
     return parts;
@@ -148,12 +149,18 @@ type ReadPage = (document: FeedDocument, url: string) => Promise<Part | null>;
  * Reads further pages back to `sinceMs`, as long as they contain new notices. If time is up, the list goes back less
  * far, which its `listedFrom` shows.
  */
-async function readBack(document: FeedDocument, first: Part, sinceMs: number, readPage: ReadPage): Promise<Part[]> {
+async function readBack(
+  document: FeedDocument,
+  first: Part,
+  sinceMs: number,
+  at: Date,
+  readPage: ReadPage,
+): Promise<Part[]> {
   const parts: Part[] = [];
   const known = new Set(idsOf(first));
   for (let page = 2; page <= mostPages && document.pageUrl; page += 1) {
     const { taken } = parts.at(-1) ?? first;
-    const isEnough = known.size >= mostNotices || reachesBack(taken, sinceMs);
+    const isEnough = known.size >= mostNotices || reachesBack(taken, sinceMs, at);
     if (!taken.more || isEnough) break;
     const part = await readPage(document, document.pageUrl(page));
     if (part === null || isNoPage(part)) break;
@@ -181,9 +188,9 @@ function idsOf({ taken }: Part): (string | null)[] {
 }
 
 /** Also true for a page of which nothing was understood, because the next one would be no better. */
-function reachesBack({ list }: Taken, ms: number): boolean {
-  const notices = list?.notices ?? [];
-  return notices.length === 0 || notices.some(({ postedAt }) => Number(postedAt) <= ms);
+function reachesBack({ list }: Taken, ms: number, at: Date): boolean {
+  const posted = (list?.notices ?? []).map(({ postedAt }) => Number(postedAt));
+  return posted.length === 0 || posted.some((postedMs) => canBePosted(postedMs, at) && postedMs <= ms);
 }
 
 /** Pages are not documented, so it is no problem if a feed has none. */

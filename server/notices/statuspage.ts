@@ -132,7 +132,7 @@ function takeApart(body: unknown, source: FeedSource, at: Date, kind: Kind): Tak
   const entries = partitionValid<Entry>(values, kind.property, (value, place) => entryFault(value, place!, page, kind));
   return {
     problem: entries.problem,
-    list: listOf(entries, values.length < fullPage, page, kind),
+    list: listOf(entries, values.length < fullPage, page, kind, at),
     more: values.length >= fullPage,
     feedAt,
   };
@@ -160,14 +160,14 @@ function entryFault(value: unknown, place: string, page: Page, kind: Kind): stri
   return shape.mismatch(`${place}.page_id`, expected, shape.shown(page_id));
 }
 
-function listOf({ good, problem }: Entries<Entry>, isWhole: boolean, page: Page, kind: Kind): NoticeList {
+function listOf({ good, problem }: Entries<Entry>, isWhole: boolean, page: Page, kind: Kind, at: Date): NoticeList {
   const posted = good.map(({ created_at }) => Date.parse(created_at));
   const base = withoutSlashes(page.url);
   return {
     scope: kind.scope,
     notices: good.map((entry) => noticeOf(entry, base, kind)),
     // An entry that was not understood is missing from the list, and may be from any time.
-    listedFrom: problem !== null ? null : isWhole ? new Date(0) : reachOf(posted),
+    listedFrom: problem !== null ? null : isWhole ? new Date(0) : reachOf(posted, at),
   };
 }
 

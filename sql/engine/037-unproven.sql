@@ -13,7 +13,8 @@ as $$
     )
 $$;
 
--- Notes which components a region has seen good by their present entry. The whole window must be of that entry.
+-- Notes which components a region has seen good by their present entry. The whole window must be of that entry. Old data
+-- show that it is right, too: the answer met its proof, or the frames their subscription, and their time can be true.
 create function engine.keep_good_entries(at timestamptz, r engine.rules) returns void
 language plpgsql
 as $$
@@ -28,7 +29,11 @@ begin
   where c.component_id = e.component_id and e.good_at is null
     and e.holds_from <= at - engine.judged_span(c.cadence_ms, r)
     and (e.component_id, e.holds_from) in (select n.component_id, n.holds_from from engine.present_entries(at) n)
-    and exists (select from region_state s where s.component_id = e.component_id and s.samples > s.bad);
+    and exists (
+      select from region_state s
+      where s.component_id = e.component_id
+        and (s.samples > s.bad or s.samples > 0 and s.newest_fault = 'stale')
+    );
 end;
 $$;
 

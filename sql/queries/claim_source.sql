@@ -35,12 +35,17 @@ select
   c.api,
   c.page,
   (select max(r.until_at) from runs r where r.problem is null) as read_at,
-  c.feed_at,
-  (
-    select r.from_at from (select * from runs order by from_at desc limit 1) r where r.problem is not null
-  ) as unreadable_since,
+  -- If the feed has been unreadable for a day, its time is believed whatever it is: one wrong time would make all later
+  -- readings go back in time.
+  case when w.unreadable_since > n.at - interval '1 day' is not false then c.feed_at end as feed_at,
+  w.unreadable_since,
   coalesce(
     c.due_at, (select min(s.due_at) from official_source s where s.published and s.kind = any ($3::text[]))
   ) as due_at
 from now n
 left join claimed c on true
+left join (
+  select r.from_at as unreadable_since
+  from (select * from runs order by from_at desc limit 1) r
+  where r.problem is not null
+) w on true

@@ -96,20 +96,23 @@ listed as materialized (
     on own.source_id = r.source_id and own.scope = l.scope and own.external_id = k.external_id
   order by l.scope, k.external_id, n."postedAt" desc nulls last
 ),
--- A feed that moved to another vendor brings its history with it, under other ids and in other lists. Vendors give the
--- time of an imported notice to the minute, and as its start take its start or its publication.
+-- A feed that moved to another vendor brings its history with it, under other ids and in other lists; other venues make
+-- or import a notice again at the same address. Vendors give the time of an imported notice to the minute, and as its
+-- start take its start or its publication.
 alike as materialized (
   select l.scope, l.external_id, m.notice_id, d.seconds
   from reading r
   cross join listed l
   join official_incident m
-    on m.source_id = r.source_id and m.before_move and m.kind = l.kind and lower(m.title) = lower(l.title)
+    on m.source_id = r.source_id and m.kind = l.kind and lower(m.title) = lower(l.title)
+      -- bounded, because a feed could list others each time
+      and (m.before_move or m.left_at is null or m.left_at > r.at - interval '30 days')
   cross join lateral (
     select least(
       abs(extract(epoch from m.started_at - l."startedAt")), abs(extract(epoch from m.posted_at - l."startedAt"))
     ) as seconds
   ) d
-  where l.own_id is null and d.seconds <= 60
+  where l.own_id is null and d.seconds < 60
     and not exists (select from listed o where o.own_id = m.notice_id)
 ),
 -- each notice continues at most one, and each is continued by at most one
@@ -238,6 +241,7 @@ changed as (
       d.is_news
       or n.left_at is not null
       or n.before_move
+      or (n.scope, n.external_id) <> (j.scope, j.external_id)
       -- uninformative changes are written once an hour: a feed that is regenerated at each reading would be rewritten
       -- each time
       or n.last_seen_at < r.at - interval '1 hour'
@@ -337,7 +341,12 @@ run_begins as (
 asked as (
   update official_source s
   set due_at = $6::timestamptz,
-    feed_at = case when o.final_problem is null then greatest(s.feed_at, $5::timestamptz) else s.feed_at end
+    feed_at = case
+      when o.final_problem is not null then s.feed_at
+      -- a time that is so much earlier is read only after it has persisted (claim_source.sql)
+      when $5::timestamptz < s.feed_at - interval '10 minutes' then $5::timestamptz
+      else greatest(s.feed_at, $5::timestamptz)
+    end
   from outcome o
   where s.source_id = o.source_id
 ),

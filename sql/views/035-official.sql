@@ -136,9 +136,11 @@ select
   n.posted_at,
   n.resolved_at,
   n.over,
-  -- in the future when first seen, older than any window, or over before it began; work may be called off before it
+  -- In the future when first seen, older than any window, or over before it began; work may be called off before it.
+  -- Over in the future by the reading that said so; some give the planned end of what ended early.
   (
     n.kind = 'incident' and coalesce(n.resolved_at < n.started_at, false)
+    or coalesce(n.resolved_at > coalesce(n.left_at, n.last_seen_at) + interval '1 day', false)
     or
     n.started_at > n.first_seen_at + case n.kind when 'incident' then interval '10 minutes' else interval '400 days' end
     or n.started_at < n.first_seen_at - interval '366 days'

@@ -95,6 +95,7 @@ export function viewOf(
     newestBadAt: newestBad?.ts ?? null,
     newestAt: newest?.ts ?? null,
     newestMayBeOurs: newest !== undefined && causedByNetworks(newest),
+    newestFault: newest?.fault ?? null,
   };
 }
 

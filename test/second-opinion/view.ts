@@ -25,4 +25,6 @@ export interface RegionView {
   newestAt: number | null;
   /** Whether the newest sample is bad by a cause that the region's network can have. */
   newestMayBeOurs: boolean;
+  /** How the newest sample in the window failed; null if it did not. */
+  newestFault: string | null;
 }

@@ -1,5 +1,5 @@
 /** A market, its stream, and the REST endpoint that shows it, on the test's own clock: hours pass in no time. */
-import { compileNewest, type NewestThing } from "../../probe/rest/answer-time.js";
+import { compileNewest, type NewestIn } from "../../probe/rest/answer-time.js";
 import { makeCounterpart } from "../../probe/stream/counterpart.js";
 import { makeMeter } from "../../probe/stream/stream-meter.js";
 import { makeFrameTimes } from "../../probe/stream/frame-times.js";
@@ -46,8 +46,8 @@ export interface Market {
     oldestMs?: number;
     /** When REST fails to answer. */
     failsFromMs?: number;
-    /** The first answer after `atMs` multiplies its time, or adds to it. */
-    wrong?: { atMs: number; times?: number; plusMs?: number };
+    /** The first answer after `atMs`, or each one up to `untilMs`, multiplies its time, or adds to it. */
+    wrong?: { atMs: number; times?: number; plusMs?: number; untilMs?: number };
   };
 }
 
@@ -149,13 +149,13 @@ function requestsOf({ untilMs, rest, standstill }: Market): number[] {
 }
 
 /** The newest trade that REST shows. */
-function shownAt({ trades, rest }: Market, atMs: number): NewestThing | null {
+function shownAt({ trades, rest }: Market, atMs: number): NewestIn {
   const { shows, cadenceMs, oldestMs = Infinity, wrong } = rest!;
   const place = trades.findLastIndex((tradeMs) => tradeMs <= atMs);
   const tradeMs = trades[place];
-  if (tradeMs === undefined || atMs - tradeMs > oldestMs) return null;
+  if (tradeMs === undefined || atMs - tradeMs > oldestMs) return "none";
   if (shows === "id") return { id: `${place}` };
-  const isWrong = wrong && atMs > wrong.atMs && atMs <= wrong.atMs + cadenceMs;
+  const isWrong = wrong && atMs > wrong.atMs && atMs <= (wrong.untilMs ?? wrong.atMs + cadenceMs);
   const { times = 1, plusMs = 0 } = isWrong ? wrong : {};
   return newestOf({ at: (epochMs + tradeMs) * times + plusMs }, epochMs + atMs);
 }

@@ -83,6 +83,7 @@ const letters: Record<string, Omit<Sample, "receivedAfterS"> | null> = {
   b: failed("blocked"),
   c: failed("closed"),
   t: failed("stall"),
+  o: failed("stale"),
   u: { ...failed("limited"), unserved: true },
   v: { ...failed("closed"), unserved: true },
 };

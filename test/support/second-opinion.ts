@@ -194,8 +194,8 @@ function provenOf(views: DatedView[], proofs: Proof[]): DatedView[] {
   return views.filter((view) => proofs.find(isOfComponent(view))!.reason === null);
 }
 
-function hasGood({ samples, failed }: DatedView): boolean {
-  return samples > failed;
+function hasGood({ samples, failed, newestFault }: DatedView): boolean {
+  return samples > failed || newestFault === "stale";
 }
 
 function venuesNow(world: World, components: ComponentNow[], before: Moment | undefined, at: number): VenueState[] {

@@ -51,12 +51,17 @@ void t.test("the newest item's time or id is read", (t) => {
   t.equal(at("ms", "soon"), null);
   t.strictSame(at("id", "d0692c0c"), { id: "d0692c0c" });
   t.strictSame(at("id", 77), { id: "77" });
-  t.equal(at("id", null), null);
+  t.equal(at("id", null), "none");
+  t.equal(at("id", { id: 7 }), null);
+  t.equal(at("ms", null), "none");
 
   const list: Newest = { list: "$.all", path: "$.t", unit: "s" };
   const all = [{ t: "1700000003" }, { t: null }, { t: "1700000009" }, 7, { t: "1700000005" }];
   t.strictSame(newestOf(list, { all }), { atMs: 1_700_000_009_000 }, "in any order");
-  t.equal(newestOf(list, { all: [] }), null, "an empty list has no newest item");
+  for (const empty of [{ all: [] }, { all: null }, {}])
+    t.equal(newestOf(list, empty), "none", "an empty list has no newest item");
+  for (const times of [[0], ["1700000003000"], [null, "never"], [Date.now() / 1000 + 60], [-1, 1e300]])
+    t.equal(newestOf(list, { all: times.map((time) => ({ t: time })) }), null, `${times} say nothing`);
   t.equal(newestOf(list, { all: {} }), null);
   t.end();
 });

@@ -29,6 +29,10 @@ const kucoin: Partial<RestEndpoint> = {
     { path: "$.data.status", equals: ["close", "cancelonly"] },
   ],
 };
+const exmo: Partial<RestEndpoint> = {
+  proof: "$.price",
+  limited: { path: "$.error", includes: "rate limit is exceeded" },
+};
 const node: Partial<RestEndpoint> = { proof: "$.result", limited: { path: "$.error.code", equals: [-32005, 15] } };
 const bitfinex: Partial<RestEndpoint> = { proof: { path: "$[0]", equals: 1 }, halted: { path: "$[0]", equals: 0 } };
 const maintained: Partial<RestEndpoint> = { halted: { path: "$", includes: "under maintenance" } };
@@ -44,6 +48,13 @@ const answers: [
 ][] = [
   ["a limit under 200", kraken, 200, json({ error: ["EGeneral:Too many requests"] }), { fault: "limited" }],
   ["another of its words", kraken, 200, json({ error: ["EAPI:Rate limit exceeded"] }), { fault: "limited" }],
+  [
+    "a limit in a sentence",
+    exmo,
+    200,
+    json({ result: false, error: "Error 40034: Access is denied, rate limit is exceeded" }),
+    { fault: "limited" },
+  ],
   ["a limit under 403, in a text", bybit, 403, "403, Access Too Frequent.", { fault: "limited" }],
   ["a limit under 403, in a page", bybit, 403, "<html>access too frequent</html>", { fault: "limited" }],
   ["a limit under 200, by a code", bybit, 200, json({ retCode: 10006 }), { fault: "limited" }],

@@ -117,6 +117,21 @@ void t.test("impossible times in frames make no later silence a fault, and hide 
   t.end();
 });
 
+void t.test("a counterpart whose times cannot be true neither accuses nor excuses a silent stream", (t) => {
+  const stopped = { trades: every(5), stopsAtMs: 600_000, untilMs: 15 * minuteMs };
+  const first = (stream: Stream, rest: Market["rest"]) => faultsOf({ ...stopped, stream, rest })[0]?.atMs ?? null;
+  const failing = first(measured, { ...rest, failsFromMs: 590_000 });
+  t.ok(failing);
+  for (const wrong of [{ times: 1000 }, { times: 0.001 }, { times: 0 }, { plusMs: 86_400_000 }, { plusMs: 20_000 }]) {
+    const lasting = { ...rest, wrong: { atMs: 590_000, untilMs: Infinity, ...wrong } };
+    t.equal(first(measured, lasting), failing, `as if it did not answer: ${JSON.stringify(wrong)}`);
+    t.equal(first(trades, lasting), null, "an estimated rate proves nothing without it");
+  }
+  const quiet = { ...stopped, trades: stopped.trades.filter((atMs) => atMs <= 600_000) };
+  t.strictSame(faultsOf({ ...quiet, stream: measured, rest }), [], "an empty answer is a quiet minute");
+  t.end();
+});
+
 void t.test("data that were old before the probe began are stale", (t) => {
   const stream = { ...measured, stall: { afterMs: 20_000, distribution } };
   for (const ageMs of [60 * minuteMs, 30 * 60 * minuteMs, 400 * 24 * 60 * minuteMs]) {

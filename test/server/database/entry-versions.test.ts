@@ -2,6 +2,7 @@
 import t from "tap";
 import { type Pool, sql } from "../../../shared/database/pool.js";
 import { syncRegistry } from "../../../server/database/sync-registry.js";
+import { rulesRow } from "../../../server/engine/rules.js";
 import type { Region, Registry } from "../../../shared/registry/registry.js";
 import { migratedDatabase } from "../../support/database.js";
 
@@ -88,4 +89,31 @@ void t.test("an entry is unproven from its first sample on, not from the engine'
   t.strictSame(await from("never"), before(3), "not before an earlier time has ended");
   await pool.query(sql`update unjudged set ended_at = null`);
   t.strictSame(await from("never"), at, "nor while another lasts");
+});
+
+void t.test("an entry is not proven by what its former version saw last", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const at = new Date("2026-01-01T12:00:00Z");
+  const isProven = async (samples: number, fault: string) => {
+    await pool.query(sql`delete from region_state`);
+    await pool.query(sql`
+      insert into region_state (
+        component_id, region_id, state, since, reporting, samples, bad, slow, bad_run, in_part, newest_at, newest_fault
+      )
+      select 1, region_id, 'unknown', ${at}, false, ${samples}, ${samples}, 0, 0, false, ${at}, ${fault}::fault
+      from region
+    `);
+    await pool.query(sql`update component_entry set good_at = null where component_id = 1`);
+    await pool.query(sql`
+      select engine.keep_good_entries(${at}, jsonb_populate_record(null::engine.rules, ${JSON.stringify(rulesRow)}))
+    `);
+    const [entry] = await pool.query<{ at: Date | null }>(
+      sql`select good_at as at from component_entry where component_id = 1`,
+    );
+    return entry!.at !== null;
+  };
+  t.notOk(await isProven(0, "stale"), "a silent series keeps the fault of its last sample");
+  t.ok(await isProven(3, "stale"), "old data came as the entry says");
+  for (const fault of ["stall", "http", "body", "timeout", "blocked", "limited", "halted"])
+    t.notOk(await isProven(3, fault), `${fault} says nothing about the entry`);
 });

@@ -6,7 +6,7 @@ void t.test("the engine decides states as each scenario says", (t) => playScenar
 
 void t.test("an invalid line of a scenario is reported with file and line", (t) => {
   const samples = "samples like . or x*3 or 700ms*3 or x*3@90";
-  const letters = "the letters are _ . s x h d l b c t u v";
+  const letters = "the letters are _ . s x h d l b c t o u v";
   for (const [line, message] of [
     ["eu-central", 'a scenario has no line such as "eu-central"'],
     ["+10 rest:ticker outage", 'a scenario has no line such as "+10 rest:ticker outage"'],

@@ -45,6 +45,11 @@ void t.test("a list of Bitget goes back a month, or to its oldest entry if it is
     ).list!.listedFrom;
   const fourWeeks = new Date(+at - 28 * 24 * 60 * 60_000);
   t.same([listed(0), listed(9), listed(10)], [fourWeeks, fourWeeks, new Date(1788480000000 - 9)]);
+  for (const cTime of ["0", "1788480000", "17884800000000"]) {
+    const full = Array.from({ length: 10 }, (_, n) => ({ ...entry, annId: `${n}`, ...(n === 9 && { cTime }) }));
+    const { list } = parse(bitget, answer(...full));
+    t.same(list!.listedFrom, new Date(1788480000000), `nothing was taken down since ${cTime}`);
+  }
   t.end();
 });
 
@@ -135,6 +140,13 @@ void t.test("Gate's newest announcement is read in full, and the socket is close
   });
   t.same(JSON.parse(raw), result);
   for (const ws of server.open) await once(ws, "close");
+});
+
+void t.test("an impossible time of Gate's announcement does not claim that earlier ones were taken down", async (t) => {
+  for (const published_at of [0, 1_788_480, 4_070_908_800]) {
+    const { lists } = await readGate(t, sending(acknowledgement, { ...update, result: { ...result, published_at } }));
+    t.match(lists, [{ listedFrom: null, notices: [{ id: "101657" }] }], `${published_at}`);
+  }
 });
 
 void t.test("Gate may have no announcement", async (t) => {

@@ -55,6 +55,10 @@ void t.test("a report of Better Stack is read in full", (t) => {
     ...{ startedAt: "2026-09-04T09:00:00Z", postedAt: "2026-09-04T09:10:00Z" },
     ...{ resolvedAt: null, over: false },
   });
+  for (const wrong of ["0001-01-03T00:00:00Z", "1970-01-01T00:00:00Z", "2099-01-01T00:00:00Z"]) {
+    const { postedAt } = only(parse(betterstack, betterstackBody(report, update(wrong), ...updates)));
+    t.same(postedAt, new Date("2026-09-04T09:10:00Z"), `an update of ${wrong} says nothing`);
+  }
   const readWith = (attributes: object) => only(parse(betterstack, betterstackBody(reportWith(attributes))));
   const ended = { over: true, resolvedAt: "2026-09-04T11:00:00Z", postedAt: null };
   t.match(readWith({ ends_at: "2026-09-04T11:00:00Z" }), ended);

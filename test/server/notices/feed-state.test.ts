@@ -134,6 +134,31 @@ void t.test("the state of a feed", async (t) => {
     t.strictSame(await feedAt(), at(10));
   });
 
+  await t.test("one wrong time of a feed makes it unreadable for a day at most", async (t) => {
+    const claim = async (minutesAgo: number) => {
+      await pool.script("update official_source set due_at = 'infinity'");
+      await pool.query(sql`
+        update official_source set due_at = '-infinity' where source_id = ${await sourceOf(pool, "kraken")}
+      `);
+      const [row] = await pool.file<{ feed_at: Date | null }>("claim_source", [at(minutesAgo), 60_000, ["statuspage"]]);
+      return row!.feed_at;
+    };
+    // the page was last changed three weeks ago, which one answer does not say
+    const [truly, wrongly] = [at(30_000), at(1500)];
+    const wentBack = { problem: "page.updated_at went back in time" };
+    await said(pool, "kraken", at(1500), nothing, { feedAt: truly });
+    await said(pool, "kraken", at(1499), nothing, { feedAt: wrongly });
+    for (let minutesAgo = 1490; minutesAgo > 20; minutesAgo -= 10) {
+      const isBelieved = minutesAgo <= 50;
+      t.strictSame(await claim(minutesAgo), isBelieved ? null : wrongly, `${minutesAgo} minutes ago`);
+      await said(pool, "kraken", at(minutesAgo), nothing, isBelieved ? { feedAt: truly } : wentBack);
+      if (isBelieved) break;
+    }
+    t.strictSame(await claim(49), truly, "from then on its own time counts");
+    await said(pool, "kraken", at(1), nothing, { feedAt: truly });
+    t.equal((await feedOf(pool, "kraken")).state, "readable");
+  });
+
   await t.test("a feed never changes the venue's state, and appears on its page", async (t) => {
     const api = await serve(t, { pool, registry });
     const page = async () => (await api.ask<{ state: string; official: object }>("/v1/targets/kraken")).body;

@@ -69,6 +69,24 @@ void t.test("an unchanged feed is not transferred again, and gives the same list
   t.equal((await reader.read(newer, at, never)).problem, null, "an unchanged feed has not gone back in time");
 });
 
+void t.test("a Last-Modified in the future does not freeze a feed", async (t) => {
+  for (const modified of ["Fri, 04 Sep 2099 11:58:00 GMT", new Date(Date.now() + 3_600_000).toUTCString(), "soon"]) {
+    let count = 2;
+    const answer = statuspage(() => incidents(count, 1));
+    const venue = await serve(t, (url, response, request) => {
+      // as many servers do: it was not modified after that time
+      if (request.headers["if-modified-since"] === modified) return response.writeHead(304).end();
+      response.setHeader("last-modified", modified);
+      answer(url, response, request);
+    });
+    const reader = readerFor(t);
+    await reader.read(statuspageAt(venue), at, never);
+    count = 3;
+    const { lists } = await reader.read(statuspageAt(venue), at, never);
+    t.equal(lists[0]!.notices.length, 3, modified);
+  }
+});
+
 void t.test("a reading is unchanged only where the previous one was stored", async (t) => {
   const etags = { incidents: '"a"', "scheduled-maintenances": '"b"' };
   let fails = false;

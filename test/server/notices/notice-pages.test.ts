@@ -76,6 +76,14 @@ void t.test("the first reading goes back page by page", async (t) => {
   t.equal(third.requests, 3, "after a long absence one page is not enough");
 });
 
+void t.test("an impossible time on the first page ends no reading back", async (t) => {
+  for (const created_at of ["0001-01-03T00:00:00Z", "1970-01-01T00:00:00Z", "2099-01-01T00:00:00Z"]) {
+    const all = incidents(120, 1).map((one, n) => (n === 7 ? { ...one, created_at } : one));
+    const venue = await serveStatuspage(t, pagesOf(all));
+    t.match(await readIncidents(readerFor(t), venue), { problem: null, count: 120, requests: 4 }, created_at);
+  }
+});
+
 void t.test("a server that ignores page numbers gets one extra request", async (t) => {
   const venue = await serveStatuspage(t, () => incidents(50, 1));
   const reader = readerFor(t);

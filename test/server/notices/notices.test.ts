@@ -4,6 +4,8 @@ import { sql } from "../../../shared/database/pool.js";
 import type { Notice, NoticeList } from "../../../server/notices/feed.js";
 import type { StoredPoll } from "../../../server/notices/store-poll.js";
 import { migratedDatabase } from "../../support/database.js";
+import { incident, incidentsBody, kraken } from "../../support/feed-entries.js";
+import { parse } from "../../support/parsed-feed.js";
 import { changesOf, feedOf, forgetSaid, notice, noticesOf, said, whole } from "../../support/stored-notices.js";
 
 const now = Date.now();
@@ -13,7 +15,9 @@ const at = (minutesAgo: number) => new Date(now - minutesAgo * 60_000);
 const iso = (minutesAgo: number) => at(minutesAgo).toISOString();
 
 const many = (from: number, count: number) =>
-  Array.from({ length: count }, (_, n) => notice(`n${from + n}`, at(50 + n), { raw: "{}" }));
+  Array.from({ length: count }, (_, n) =>
+    notice(`n${from + n}`, at(50 + n), { title: `Errors ${from + n}`, raw: "{}" }),
+  );
 
 /** A list of which it is unknown how far back it goes, or that shows only the current status. */
 const listOf = (scope: "notices" | "now", ...notices: Notice[]): NoticeList[] => [{ scope, notices, listedFrom: null }];
@@ -145,6 +149,7 @@ void t.test("notices and their changes are stored", async (t) => {
       maintenance("next week", at(-10_000)),
       notice("over at once", at(60), { resolvedAt: at(60), over: true }),
       notice("called off", at(-100), { kind: "maintenance", postedAt: at(50), resolvedAt: at(45), over: true }),
+      notice("with the planned end of work that ended early", at(60), { resolvedAt: at(-1000), over: true }),
     ];
     const doubtful = [
       notice("begins tomorrow", at(-1400)),
@@ -156,12 +161,58 @@ void t.test("notices and their changes are stored", async (t) => {
       maintenance("in ages", at(-600_000)),
       notice("over before it began", at(60), { resolvedAt: at(61), over: true }),
       notice("over long before it began", at(60), { postedAt: at(100), resolvedAt: at(1000), over: true }),
+      notice("over in two days", at(60), { resolvedAt: at(-2880), over: true }),
+      notice("over in the last year", at(60), { resolvedAt: new Date("9999-12-29T00:00:00Z"), over: true }),
+      { ...maintenance("work over in 2099", at(60)), resolvedAt: new Date("2099-01-01T00:00:00Z"), over: true },
     ];
     await readInTurn([40, ...likely, ...doubtful]);
     const rows = await noticesOf(pool, "kraken");
     const flagged = rows.filter((row) => row.doubtful).map((row) => row.external_id);
     t.equal(rows.length, likely.length + doubtful.length);
     t.strictSame(new Set(flagged), new Set(doubtful.map(({ id }) => id)));
+  });
+
+  await t.test("a Statuspage that dates the end before the beginning is flagged", async (t) => {
+    const created_at = "2026-09-11T08:00:00.000Z";
+    const resolved = { ...incident, status: "resolved", created_at };
+    const { list } = parse(
+      kraken,
+      incidentsBody(
+        { ...resolved, started_at: "2026-09-11T08:20:38.000Z", resolved_at: created_at },
+        { ...resolved, id: "right", started_at: created_at, resolved_at: "2026-09-11T08:20:38.000Z" },
+      ),
+    );
+    await said(pool, "kraken", new Date("2026-09-11T12:00:00Z"), [list!]);
+    t.match(await noticesOf(pool, "kraken"), [
+      { external_id: "right", doubtful: false },
+      { external_id: incident.id, doubtful: true },
+    ]);
+  });
+
+  await t.test("of two venues that share a feed, a notice stays with the one it was about", async (t) => {
+    const elevated = { ...incident, name: "Elevated error rates", resolved_at: null };
+    const kinds = async () => {
+      const of = async (venue: string) => (await noticesOf(pool, venue))[0]?.kind ?? "none";
+      return { spot: await of("kraken"), derivatives: await of("kraken-futures") };
+    };
+    const words = (venue: string, about: string[] | null, notAbout: string[] | null) =>
+      pool.query(sql`
+        update venue set official_about = api.like_any(${about}), official_not_about = api.like_any(${notAbout})
+        where venue = ${venue}
+      `);
+    await words("kraken", null, ["Deposit", "Derivatives"]);
+    await words("kraken-futures", ["Derivatives"], null);
+    const read = async (minutesAgo: number, entry: unknown) =>
+      said(pool, "kraken", at(minutesAgo), [parse(kraken, incidentsBody(entry)).list!]);
+    await read(40, { ...elevated, status: "investigating", components: [{ name: "Derivatives API" }] });
+    const first = { spot: "other", derivatives: "incident" };
+    t.strictSame(await kinds(), first);
+    const over = { ...elevated, status: "resolved", resolved_at: elevated.created_at };
+    await read(39, { ...over, components: [] });
+    t.strictSame(await kinds(), first, "its components are unlinked");
+    await read(38, { ...over, id: "imported", components: [] });
+    t.strictSame(await kinds(), first, "its record is imported");
+    t.equal((await noticesOf(pool, "kraken")).length, 1);
   });
 
   await t.test("half a character and the character NUL lose no notice", async (t) => {
@@ -240,6 +291,49 @@ void t.test("notices and their changes are stored", async (t) => {
     const [row] = await pool.query<{ subjects: string[] }>(sql`select subjects from official_incident`);
     t.equal(row!.subjects.length, 100, "however many others it names");
   });
+
+  await t.test(
+    "a notice that is made again under another id stays the same, and keeps what it was about",
+    async (t) => {
+      const one = notice("a", at(80), { postedAt: at(50), subjects: ["Derivatives API", "Margin API"] });
+      const rows = () =>
+        pool.query<{ id: string; subjects: string[]; vanished: boolean }>(sql`
+        select external_id as id, subjects, vanished from official_incident where left_at is null order by notice_id
+      `);
+      const again = { ...one, id: "b", subjects: [] };
+      const recognised: [what: string, made: Notice][] = [
+        ["without its components", again],
+        ["with one of them, and over", { ...again, subjects: ["Margin API"], status: "resolved", over: true }],
+        ["to the minute, in another case", { ...again, startedAt: at(80.9), title: one.title.toUpperCase() }],
+        ["imported with its publication as its start", { ...again, startedAt: at(49.5), postedAt: at(41) }],
+      ];
+      for (const [what, made] of recognised)
+        for (const readings of [[], [[39]], [[39], [38]]] as [minutesAgo: number][][]) {
+          await forgetSaid(pool);
+          await readInTurn([40, one], ...readings, [37, made], [36, made]);
+          const kept = { id: "b", subjects: one.subjects, vanished: false };
+          t.strictSame(await rows(), [kept], `${what}, ${readings.length} readings later`);
+          t.equal((await noticesOf(pool, "kraken")).length, 1, "it counts once");
+        }
+      const others: [what: string, made: Notice][] = [
+        ["another title", { ...again, title: "Elevated errors of withdrawals" }],
+        ["another start", { ...again, startedAt: at(82) }],
+        ["another kind", { ...again, kind: "maintenance" }],
+      ];
+      for (const [what, made] of others) {
+        await forgetSaid(pool);
+        await readInTurn([40, one], [39, made]);
+        t.equal((await noticesOf(pool, "kraken")).length, 2, what);
+      }
+      await forgetSaid(pool);
+      await readInTurn([40, one], [39, one, again]);
+      t.equal((await noticesOf(pool, "kraken")).length, 2, "two that are listed at once are two");
+      await forgetSaid(pool);
+      const old = notice("a", at(50_000));
+      await readInTurn([45_000, old], [44_000], [40, { ...old, id: "b" }]);
+      t.equal((await noticesOf(pool, "kraken")).length, 2, "it left a month ago");
+    },
+  );
 
   await t.test("the time of publication is known only where the previous reading lacked the notice", async (t) => {
     const one = notice("a", at(50), { postedAt: null });

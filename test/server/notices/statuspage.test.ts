@@ -188,6 +188,15 @@ void t.test("a list records how far back it goes", (t) => {
   const shuffled = many(50);
   shuffled.push(shuffled.shift()!);
   t.equal(from(shuffled).list!.listedFrom, null, "unknown where a truncated list is in another order");
+  const impossible = ["0001-01-03T00:00:00Z", "1970-01-01T00:00:00Z", "2099-01-01T00:00:00Z", "9999-12-29T00:00:00Z"];
+  for (const created_at of impossible)
+    for (const place of [0, 24, 49]) {
+      const entries = many(50).map((one, index) => (index === place ? { ...one, created_at } : one));
+      const oldest = new Date(+at - (place === 49 ? 48 : 49) * 3_600_000);
+      t.same(from(entries).list!.listedFrom, oldest, `${created_at} in place ${place} says nothing`);
+    }
+  const none = many(50).map((one) => ({ ...one, created_at: impossible[0] }));
+  t.equal(from(none).list!.listedFrom, null);
   t.end();
 });
 

@@ -43,6 +43,16 @@ export const ofUnjudged: Record<string, Mutant> = {
     becomes: "or false and c.component_id in (\n        select e.component_id",
     noticedBy: ["5-never-seen-good"],
   },
+  "old data do not show that an entry is right": {
+    clause: "(s.samples > s.bad or s.samples > 0 and s.newest_fault = 'stale')",
+    becomes: "s.samples > s.bad",
+    noticedBy: ["5-old-from-the-beginning"],
+  },
+  "any fault shows that an entry is right": {
+    clause: "s.samples > 0 and s.newest_fault = 'stale'",
+    becomes: "s.samples > 0",
+    noticedBy: ["5-never-seen-good", "5-old-from-the-beginning"],
+  },
   "a new entry is never judged": {
     clause: "where e.good_at is null or e.good_at > at",
     becomes: "where e.good_at is null or e.good_at > '-infinity'",
