@@ -11,8 +11,9 @@ export function venueStateRoute(registry: Registry, boards: Boards): RequestHand
   return async (request, response) => {
     const asked = request.params.venue;
     const venue = ids.get(asked);
-    const snapshot = venue === undefined ? null : await boards.state(venue);
-    if (!snapshot) throw noSuchVenue(asked);
+    if (venue === undefined) throw noSuchVenue(asked, registry);
+    const snapshot = await boards.state(venue);
+    if (!snapshot) throw noSuchVenue(venue);
     await answerJson(response, snapshot);
   };
 }

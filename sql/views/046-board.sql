@@ -157,6 +157,7 @@ begin
             'category', r.category,
             'symbol', r.symbol,
             'quote', r.quote,
+            'ccxtId', r.entry ->> 'ccxtId',
             'state', r.state,
             'since', api.iso(r.since),
             'uptimePct90d', u."uptimePct",

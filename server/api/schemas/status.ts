@@ -113,6 +113,12 @@ export const componentState = object("One component of a venue.", {
 
 const venueStatus = object("One venue on the board.", {
   ...venueHead,
+  ccxtId: orNull(
+    text(
+      "Id of the same exchange in ccxt; null if it is not in ccxt. It may differ from `id`, and ccxt may have another exchange of that id: its `coinbase` is Coinbase Advanced Trade, and ours is its `coinbaseexchange`.",
+      "okx",
+    ),
+  ),
   state,
   since,
   uptimePct90d: {

@@ -205,8 +205,7 @@ void t.test("agents are given the reasons", async (t) => {
 void t.test("the command line is given the reasons", async (t) => {
   const service = makeService(`http://127.0.0.1:${api.port}`, { deadlineMs: 20_000 });
   t.teardown(() => service.close());
-  const asked = (venue: string | null) =>
-    statusOf(service, { venue, category: null, registry: () => Promise.resolve(registry) });
+  const asked = (venue: string | null) => statusOf(service, { venue, category: null });
   const okx = await asked("okx");
   t.match(okx.text, /rest:ticker +unknown: never seen good from here +20/);
   t.match(okx.text, /\n\S*rest:ticker\S*.*: never seen good from here \(eu-central, us-east: connect\); check/);
