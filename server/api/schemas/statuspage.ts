@@ -40,7 +40,7 @@ const page = named(
 const indicator = orNull(
   oneOf(
     ["none", "minor", "critical"],
-    "none: operational; minor: degraded; critical: outage; null: unknown, for which the format has no word.",
+    "none: operational; minor: degraded; critical: outage; null: unknown, for which the format has no word, also while nothing is decided for half a minute or longer.",
   ),
 );
 
@@ -49,7 +49,7 @@ const statusObject = named(
   object("All components together.", {
     indicator: shownAs(indicator, "minor"),
     description: text(
-      "The same in words. Says how many components are not listed because their state is unknown.",
+      "The same in words. Says how many components are not listed because their state is unknown, and for how long nothing was decided.",
       "Partially Degraded Service",
     ),
   }),

@@ -16,6 +16,8 @@ import { until } from "../../support/until.js";
 
 void t.test("three cores decide every instant once while their leaders are killed or frozen", async (t) => {
   const { pool, url } = await migratedDatabase(t);
+  // as before the decisions that are compared with these
+  await forgetDecisions(pool);
   await noteTicks(pool);
   await pool.query(sql`update component set cadence_ms = ${cadenceMs}`);
   const random = randomFrom(3);
