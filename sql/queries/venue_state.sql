@@ -2,19 +2,22 @@
 --
 -- $1 venue. One row {generated_at, body}, or none if the venue is not published. body: {generatedAt, stale, ageSeconds,
 -- id, name, category, state, since, activeIncidents, components: [{component, state, since, fault, unknownBecause,
--- agreeing, reporting, incident}]}. `incident` is the slug of the open one: a component has at most one.
+-- agreeing, counted, reporting, incident}]}. `incident` is the slug of the open one: a component has at most one.
 --
 -- row_to_json, because it writes no spaces around names: a tenth of the bytes of so small a body.
 with voted as (
   select
     r.component_id,
     -- regions that see an outage also confirm that it is at least degraded, as in engine.by_quorum
-    count(*) filter (where r.state = s.state or s.state = 'degraded' and r.state = 'outage') as agreeing,
-    count(*) as reporting
+    count(*) filter (
+      where r.not_counted is null and (r.state = s.state or s.state = 'degraded' and r.state = 'outage')
+    ) as agreeing,
+    count(*) filter (where r.not_counted is null) as counted,
+    count(*) filter (where r.reporting) as reporting
   from api.venue v
   join api.region_vote r using (venue_id)
   join api.component_state s using (component_id)
-  where v.venue = $1 and r.not_counted is null
+  where v.venue = $1
   group by r.component_id
 ),
 open_incident as (
@@ -38,6 +41,7 @@ listed as (
       case when s.state in ('degraded', 'outage') then api.present_fault(c.component_id) end as fault,
       case when s.unjudged is not null then api.unknown_because(c.component_id, s.unjudged) end as "unknownBecause",
       coalesce(n.agreeing, 0) as agreeing,
+      coalesce(n.counted, 0) as counted,
       coalesce(n.reporting, 0) as reporting,
       i.slug as incident
   ) b
@@ -54,6 +58,7 @@ cross join lateral (
     -- set where the body is sent, because they depend on when that is
     false as stale,
     null::integer as "ageSeconds",
+    null::text as "decidedAt",
     v.venue as id,
     v.name,
     v.category,

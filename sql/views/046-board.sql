@@ -238,6 +238,7 @@ begin
         'generatedAt', api.iso(s.generated_at),
         'stale', false,
         'ageSeconds', null,
+        'decidedAt', null,
         'summary', json_build_object(
           'venues', b.n,
           'regions', coalesce(cardinality(f.regions), 0),

@@ -22,6 +22,7 @@ select
   end as duration_s,
   i.flapping,
   (i.evidence #>> '{opening,reporting}')::int as reporting,
+  coalesce(i.evidence #>> '{opening,counted}', i.evidence #>> '{opening,reporting}')::int as counted,
   (i.evidence #>> '{opening,quorum}')::int as quorum,
   array(
     select vote ->> 'region'
@@ -61,8 +62,10 @@ comment on column analytics.incidents.duration_s is
 'Seconds from started_at to ended_at, without the hold; null while open';
 comment on column analytics.incidents.flapping is
 'True: the third of its component within an hour, so a longer hold applied';
-comment on column analytics.incidents.reporting is 'Number of regions that reported the component at the opening';
-comment on column analytics.incidents.quorum is 'Number of those that had to agree';
+comment on column analytics.incidents.reporting is
+'Number of regions that reported the component at the opening; until release 0.10 the same as counted';
+comment on column analytics.incidents.counted is 'Number of those that had a vote';
+comment on column analytics.incidents.quorum is 'Number of these that had to agree';
 comment on column analytics.incidents.regions is 'Regions that saw it bad at the opening';
 comment on column analytics.incidents.evidence is
 '{opening, escalation, closing}: each region''s vote, and which were not counted; view votes has it as rows';

@@ -377,6 +377,8 @@ export interface components {
       stale: boolean;
       /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
       ageSeconds: number | null;
+      /** @description The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision. */
+      decidedAt: string | null;
       /** @description Length of the window in UTC days, today included. */
       days: number;
       /** @description The counts of all venues. Its aheadUncorrelated is always null, since medians cannot be pooled. */
@@ -465,8 +467,10 @@ export interface components {
       durationSeconds: number | null;
       /** @description Number of regions that had to agree at the opening. */
       quorum: number;
-      /** @description Number of regions that reported the component then. */
+      /** @description Number of regions that reported the component then; until release 0.10 the same as counted. */
       reporting: number;
+      /** @description Number of these whose votes counted. */
+      counted: number;
       /** @description The regions that voted degraded or outage at the opening, without those that followed later. Empty if no votes are on record. */
       regions: string[];
       /** @description The same venue's notice of kind incident that began nearest to it, at most 6 hours before or after; null if there is none, and officialObserved says whether we would know of one. Several incidents may have the same notice. Venues write and change notices later, so it may change after the incident closed. */
@@ -541,7 +545,7 @@ export interface components {
       state: components["schemas"]["State"];
       /** @description Number of votes needed. */
       quorum: number;
-      /** @description Number of regions with a vote. */
+      /** @description Number of regions that reported the component; in decisions of an earlier version, which lack `counted`, those with a vote. */
       reporting: number;
       /** @description Number of votes that confirm trouble: with a sufficient bad run, or failing in part. */
       confirming: number;
@@ -567,6 +571,8 @@ export interface components {
         /** @description Fingerprint of the only machine that all of the region's probes ran on; null if there were several, or it is unknown. Regions with the same fingerprint are one vantage. Absent in decisions of an earlier version. */
         machine?: string | null;
       }[];
+      /** @description Number of regions with a vote. Absent in decisions of an earlier version. */
+      counted?: number;
       /** @description Number of regions published in the registry. Absent in decisions of an earlier version. */
       published?: number;
       /** @description Number of vantages of the regions with a vote: regions whose probes run on one machine are one. Absent in decisions of an earlier version. */
@@ -585,6 +591,8 @@ export interface components {
       stale: boolean;
       /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
       ageSeconds: number | null;
+      /** @description The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision. */
+      decidedAt: string | null;
       /** @description One page; a page shorter than the limit is the last. */
       incidents: components["schemas"]["Incident"][];
     };
@@ -725,6 +733,8 @@ export interface components {
       stale: boolean;
       /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
       ageSeconds: number | null;
+      /** @description The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision. */
+      decidedAt: string | null;
       incident: components["schemas"]["Incident"];
       /** @description The venue. */
       venue: {
@@ -813,6 +823,8 @@ export interface components {
       stale: boolean;
       /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
       ageSeconds: number | null;
+      /** @description The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision. */
+      decidedAt: string | null;
       /** @description Length of the window: 30. */
       days: number;
       /** @description Delivered opening alerts, over which the percentiles are computed. */
@@ -906,9 +918,9 @@ export interface components {
         /** @description Measured minutes that were degraded; null if none was measured. */
         degradedMinutes: number | null;
       }[];
-      /** @description The median REST latency of a usual hour: the median of the exact hourly medians, over all endpoints and regions; null if there were fewer than 3 hours. */
+      /** @description Latency of the median hour: the median of the exact hourly medians of REST in the window, over all endpoints and regions; null if there were fewer than 3 hours. Another figure than the typical latency of the board (typicalMs), which is that of the median minute of seven days. */
       typicalP50Ms: number | null;
-      /** @description The median of the 95th percentiles of the same hours: in a usual hour, a twentieth of the responses take longer; null if typicalP50Ms is. */
+      /** @description The median of the 95th percentiles of the same hours: in the median hour, a twentieth of the responses take longer; null if typicalP50Ms is. */
       typicalP95Ms: number | null;
       /** @description Hours that both are computed from: those with at least 10 responses, per endpoint and region. */
       typicalHours: number;
@@ -934,6 +946,8 @@ export interface components {
       stale: boolean;
       /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
       ageSeconds: number | null;
+      /** @description The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision. */
+      decidedAt: string | null;
       /** @description Length of the window in UTC days, today included. */
       days: number;
       /** @description Only the rows of this response, together. */
@@ -1141,6 +1155,8 @@ export interface components {
       stale: boolean;
       /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
       ageSeconds: number | null;
+      /** @description The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision. */
+      decidedAt: string | null;
       /** @description Every region of the registry; a silent one is listed, never omitted. */
       regions: components["schemas"]["RegionSummary"][];
       /** @description The number of regions that must agree: a simple majority of those that report now and are not impaired. */
@@ -1331,6 +1347,8 @@ export interface components {
       symbol: string | null;
       /** @description Currency in which the symbol is priced. */
       quote: string | null;
+      /** @description Id of the same exchange in ccxt; null if it is not in ccxt. It may differ from `id`, and ccxt may have another exchange of that id: its `coinbase` is Coinbase Advanced Trade, and ours is its `coinbaseexchange`. */
+      ccxtId: string | null;
       state: components["schemas"]["State"];
       /**
        * Format: date-time
@@ -1351,7 +1369,7 @@ export interface components {
       uptimePctLow: number | null;
       /** @description Its upper bound. */
       uptimePctHigh: number | null;
-      /** @description Median of per-minute REST medians over seven days, all regions; null if there were fewer than 3. */
+      /** @description Typical latency: the median of per-minute REST medians over seven days, all regions; null if there were fewer than 3. */
       typicalMs: number | null;
       /** @description Number of per-minute medians that it is computed from. */
       typicalMinutes: number;
@@ -1387,6 +1405,8 @@ export interface components {
       stale: boolean;
       /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
       ageSeconds: number | null;
+      /** @description The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision. */
+      decidedAt: string | null;
       /** @description All rows of this response together. */
       summary: {
         /** @description Rows. */
@@ -1413,7 +1433,7 @@ export interface components {
         uptimePctLow: number | null;
         /** @description Its upper bound. */
         uptimePctHigh: number | null;
-        /** @description Median of per-minute REST medians over seven days, over all rows; null if there were fewer than 3. */
+        /** @description Typical latency of all rows: the median of per-minute REST medians over seven days; null if there were fewer than 3. */
         medianLatencyMs: number | null;
         /** @description Number of per-minute medians that it is computed from. */
         medianLatencyMinutes: number;
@@ -1680,6 +1700,8 @@ export interface components {
       stale: boolean;
       /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
       ageSeconds: number | null;
+      /** @description The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision. */
+      decidedAt: string | null;
       /** @description The venue. */
       exchange: {
         /** @description Registry id of the venue. */
@@ -1794,9 +1816,11 @@ export interface components {
       fault: components["schemas"]["Fault"] | null;
       /** @description Why it is unknown although it is measured. Null if it is not unknown, or for want of measurements or of a decision. */
       unknownBecause: components["schemas"]["UnknownBecause"] | null;
-      /** @description Number of the reporting regions that see this state, or for `degraded` an outage. */
+      /** @description Number of the counted regions that see this state, or for `degraded` an outage. */
       agreeing: number;
-      /** @description Number of regions whose votes count now. */
+      /** @description Number of regions whose votes count now: of those that report it, without impaired and refused ones and outliers. */
+      counted: number;
+      /** @description Number of regions that report it now, whether or not their votes count. */
       reporting: number;
       /** @description Slug of its open incident; null if it has none. */
       incident: string | null;
@@ -1812,6 +1836,8 @@ export interface components {
       stale: boolean;
       /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
       ageSeconds: number | null;
+      /** @description The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision. */
+      decidedAt: string | null;
       /** @description Registry id of the venue. */
       id: string;
       /** @description Name. */

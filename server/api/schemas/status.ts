@@ -129,7 +129,10 @@ const venueStatus = object("One venue on the board.", {
   measuredDays: integer("Days of the ninety with a measured minute.", 90),
   ...uptimeBasis,
   typicalMs: orNull(
-    integer("Median of per-minute REST medians over seven days, all regions; null if there were fewer than 3.", 84),
+    integer(
+      "Typical latency: the median of per-minute REST medians over seven days, all regions; null if there were fewer than 3.",
+      84,
+    ),
   ),
   typicalMinutes,
   typicalAsOf,
@@ -194,7 +197,7 @@ export const statusResponse = named(
       ...uptimeBasis,
       medianLatencyMs: orNull(
         integer(
-          "Median of per-minute REST medians over seven days, over all rows; null if there were fewer than 3.",
+          "Typical latency of all rows: the median of per-minute REST medians over seven days; null if there were fewer than 3.",
           84,
         ),
       ),

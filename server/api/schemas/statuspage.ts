@@ -87,7 +87,7 @@ function updateOf<Words extends string>(status: Schema<Words>) {
     id: text("Unique and permanent.", "kraken-2026-01-31-rest-degraded-opened"),
     incident_id: slug,
     status,
-    body: text("What happened.", "2 of 3 reporting regions saw Ticker (rest:ticker) fail: degraded."),
+    body: text("What happened.", "2 of 3 regions with a vote saw Ticker (rest:ticker) fail: degraded."),
     created_at: instant("When.", openedAt),
     updated_at: instant("The same: an update is never edited.", openedAt),
     display_at: instant("The same.", openedAt),

@@ -179,7 +179,7 @@ void t.test("what limits our requests is called that, and never down", async (t)
   const statuspage = await fetch(`http://127.0.0.1:${api.port}/statuspage/kraken/api/v2/incidents.json`);
   const document = await statuspage.text();
   t.match(document, "Ticker (rest:ticker) limits our requests");
-  t.match(document, "2 of 3 reporting regions saw that Ticker (rest:ticker) limits our requests.");
+  t.match(document, "2 of 3 regions with a vote saw that Ticker (rest:ticker) limits our requests.");
 });
 
 void t.test("a venue that says that it does not trade is quoted", async (t) => {

@@ -62,7 +62,7 @@ void t.test("a board with trouble, in the format of Statuspage", async (t) => {
         { id: `${incident!.id}-escalated`, status: "investigating", body: "Escalated: down." },
         {
           id: `${incident!.id}-opened`,
-          body: "2 of 3 reporting regions saw Ticker (rest:ticker) fail: degraded.",
+          body: "2 of 3 regions with a vote saw Ticker (rest:ticker) fail: degraded.",
           created_at: incident!.created_at,
         },
       ],
