@@ -15,10 +15,10 @@ end;
 -- Computed only from samples, impairments and typical latencies, by what was known at `known_at`: anyone who may read
 -- these can recompute an incident's evidence. Only the probes' builds are the current ones.
 --
--- {at, state, published, reporting, counted, vantages, quorum, confirming, notes: [...], votes: [...], notCounted: [...]};
--- every published region is in one of the last two lists. `reporting` is the number of regions that report it, and
--- `counted` of those whose votes count; until 0.10 `reporting` was that. `confirming` is the number of votes bad enough for an opening;
--- `vantages` is the number of vantages of the counted regions.
+-- {at, state, published, reporting, counted, vantages, quorum, confirming, notes: [...], votes: [...], notCounted:
+-- [...]}; every published region is in one of the last two lists. `reporting` is the number of regions that report the
+-- component, and `counted` of those with a vote (until 0.10 that was `reporting`). `confirming` is the number of votes
+-- bad enough for an opening; `vantages` is the number of vantages of the counted regions.
 --
 -- Longer than 150 lines: each step needs most of what the step before it found.
 create function engine.evidence(

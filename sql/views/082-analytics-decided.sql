@@ -257,7 +257,8 @@ comment on column analytics.region_vantages.region is 'Region id';
 comment on column analytics.region_vantages.machine is
 'Fingerprint of the machine that ran all of its probes; null: several machines, or unknown';
 comment on column analytics.region_vantages.name is
-'Name that all of its probes gave in VANTAGE; null: none, or they differed. It decides nothing, nor do place and network';
+'Name that all of its probes gave in VANTAGE; null: none, or they differed. It decides nothing, nor do place and '
+'network';
 comment on column analytics.region_vantages.place is 'Place that they gave; null as for name';
 comment on column analytics.region_vantages.network is 'Network that they gave; null as for name';
 comment on column analytics.region_vantages.holds_from is
