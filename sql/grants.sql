@@ -19,7 +19,7 @@ begin
         excluded_minute,regions_published,rollups_made,component_day_former,venue_day_former,
         hours_kept,typical_week,open_hour,shown_probe,probe,engine_clock,region_state,component_state,venue_state,
         region_venue_state,incident,typical_latency,impairment,outlier,unjudged,component_entry,
-        alert_event,change_event,timeline,rules_in_force,
+        alert_event,change_event,state_change,timeline,rules_in_force,
         official_source,official_reading,official_incident,official_change,
         delivery,watch,retracted_in_confidence,feed_identity
       }'),

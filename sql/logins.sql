@@ -19,9 +19,9 @@ return case kind
   when 'replica' then 5
 end;
 
--- One row per kind of login and setting.
+-- One row per kind of login and setting. `written`: the value as `alter role` takes it; a list is not one text.
 create view logins.setting as
-select kind, setting, value
+select kind, setting, value, case when setting = 'search_path' then value else quote_literal(value) end as written
 from (
   values
     ('probe', 'statement_timeout', '1min'),
@@ -41,7 +41,9 @@ from (
     ('analyst', 'idle_in_transaction_session_timeout', '10min'),
     ('analyst', 'idle_session_timeout', '1h'),
     ('analyst', 'temp_file_limit', '4GB'),
-    ('analyst', 'default_transaction_read_only', 'on')
+    ('analyst', 'default_transaction_read_only', 'on'),
+    -- first the schema that an analyst may have to write in
+    ('analyst', 'search_path', '"$user", analytics, public')
 ) s (kind, setting, value);
 
 -- Whether the current user may set this setting for a role.
@@ -55,12 +57,15 @@ return (
 
 -- Creates or changes a login: afterwards it is a member of the role of its kind and of no other of ours, and has the
 -- settings and the password. `replica` is a member of none: it may stream the log of the whole server, and nothing
--- else.
+-- else. An analyst with `own_schema` gets a schema of the login's name, where it may create what it likes, and keeps it
+-- until somebody drops that schema.
 --
 -- Requires a superuser, or CREATEROLE with ADMIN on our roles. Returns its connection limit.
-create function logins.keep(login name, kind text, verifier text, connections integer) returns integer
+create function logins.keep(login name, kind text, verifier text, connections integer, own_schema boolean)
+returns integer
 language plpgsql as $$
 declare
+  has_schema boolean;
   powers text;
   by_grantor constant boolean := current_setting('server_version_num')::int >= 160000;
   other  record;
@@ -129,13 +134,28 @@ begin
     execute format('alter role %I reset %I', login, wanted.setting);
   end loop;
   for wanted in
-    select s.setting, s.value
+    select s.setting, s.written
     from logins.setting s
     where s.kind = keep.kind and logins.may_set(s.setting)
     order by s.setting
   loop
-    execute format('alter role %I set %I = %L', login, wanted.setting, wanted.value);
+    execute format('alter role %I set %I = %s', login, wanted.setting, wanted.written);
   end loop;
+
+  -- one of that name that belongs to something else is not given away
+  has_schema := to_regnamespace(quote_ident(login)) is not null;
+  if own_schema and has_schema and not has_schema_privilege(login, login, 'create') then
+    raise exception 'there is a schema %, in which others work', login using errcode = 'duplicate_schema';
+  end if;
+  if own_schema and not has_schema then
+    execute format('create schema %I', login);
+    execute format('grant create on schema %I to %I', login, login);
+    -- whom it lets read its tables must be let in, too
+    execute format('grant usage on schema %I to %I with grant option', login, login);
+  end if;
+  if kind = 'analyst' and (own_schema or has_schema and has_schema_privilege(login, login, 'create')) then
+    execute format('alter role %I reset default_transaction_read_only', login);
+  end if;
   return allowed;
 end;
 $$;
@@ -148,7 +168,7 @@ return (
   select coalesce(
     array_agg(
       case when s.value is null then format('alter role %I reset %I', r.rolname, one.setting)
-      else format('alter role %I set %I = %L', r.rolname, s.setting, s.value) end
+      else format('alter role %I set %I = %s', r.rolname, s.setting, s.written) end
       order by one.setting
     ),
     '{}'
@@ -172,7 +192,7 @@ declare
   wanted record;
 begin
   for wanted in
-    select s.setting, s.value
+    select s.setting, s.written
     from logins.setting s
     join pg_roles me on me.rolname = current_user
     where s.kind = 'analyst' and logins.may_set(s.setting)
@@ -186,7 +206,7 @@ begin
     order by s.setting
   loop
     execute format(
-      'alter role vw_analyst in database %I set %I = %L', current_database(), wanted.setting, wanted.value
+      'alter role vw_analyst in database %I set %I = %s', current_database(), wanted.setting, wanted.written
     );
   end loop;
 end;

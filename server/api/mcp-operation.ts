@@ -94,7 +94,7 @@ export const mcpAnswers: Record<string, ResponseObject> = {
     Object.entries({
       400: "No JSON, no message of JSON-RPC, more than ten messages, or an unknown `Mcp-Protocol-Version`.",
       403: "A Host or Origin that is not this service's, as a protection against DNS rebinding.",
-      406: "An Accept header without `application/json` or without `text/event-stream`: the protocol requires both.",
+      406: "An Accept header that does not allow `application/json`.",
       408: "A body that is not complete within ten seconds.",
       413: "A body of more than 64 KiB.",
       415: "A Content-Type other than application/json in UTF-8, or a Content-Encoding.",

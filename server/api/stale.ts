@@ -24,13 +24,15 @@ const stepS = 10;
 export function makeAged(clock: DatabaseClock, afterMs: number): Aged {
   const made = new WeakMap<Snapshot, { ageSeconds: number | null; stale: Snapshot }>();
 
-  function agedBy(snapshot: Snapshot, ageMs: number | null): Snapshot {
+  function agedBy(snapshot: Snapshot, reading: ClockReading): Snapshot {
+    const decidedAt = newestDecision(reading, snapshot.generatedAt);
+    const ageMs = ageOf(reading, decidedAt);
     if (ageMs !== null && ageMs < afterMs) return snapshot;
     const ageSeconds = inSteps(ageMs);
     const before = made.get(snapshot);
     if (before?.ageSeconds === ageSeconds) return before.stale;
     const body = JSON.parse(snapshot.body.plain.toString()) as object;
-    const stale = { ...snapshot, body: makeBody(JSON.stringify({ ...body, stale: true, ageSeconds })) };
+    const stale = { ...snapshot, body: makeBody(JSON.stringify({ ...body, stale: true, ageSeconds, decidedAt })) };
     made.set(snapshot, { ageSeconds, stale });
     return stale;
   }
@@ -38,14 +40,14 @@ export function makeAged(clock: DatabaseClock, afterMs: number): Aged {
   async function afterReading(snapshot: Snapshot): Promise<Snapshot> {
     if (clock.last() === null) await clock.read();
     else await readSoon(clock);
-    return agedBy(snapshot, ageOf(clock.last()!, snapshot.generatedAt));
+    return agedBy(snapshot, clock.last()!);
   }
 
   return (snapshot) => {
     if (snapshot.closed) return snapshot;
     const reading = clock.last();
     if (reading === null || !isFresh(reading)) return afterReading(snapshot);
-    return agedBy(snapshot, ageOf(reading, snapshot.generatedAt));
+    return agedBy(snapshot, reading);
   };
 }
 
@@ -60,7 +62,7 @@ export function makeFreshness(clock: DatabaseClock, afterMs: number): () => Prom
   return async () => {
     await readSoon(clock);
     const last = clock.last();
-    const ageMs = last && ageOf(last);
+    const ageMs = last && ageOf(last, last.ticked_at);
     const stale = ageMs === null || ageMs >= afterMs;
     return { stale, ageSeconds: stale ? inSteps(ageMs) : null };
   };
@@ -73,12 +75,16 @@ async function readSoon(clock: DatabaseClock): Promise<void> {
 }
 
 /**
- * Milliseconds since the newest decision; null before the first.
+ * The instant of the newest decision; null before the first.
  *
  * @param generatedAt of a body: when the reading is old, it is the newest witness of a decision
  */
-function ageOf(reading: ClockReading, generatedAt: Date | null = reading.ticked_at): number | null {
-  const decidedAt = isFresh(reading) ? reading.ticked_at : generatedAt;
+function newestDecision(reading: ClockReading, generatedAt: Date): Date | null {
+  return isFresh(reading) ? reading.ticked_at : generatedAt;
+}
+
+/** Milliseconds since then. */
+function ageOf(reading: ClockReading, decidedAt: Date | null): number | null {
   return decidedAt && +reading.read_at + (performance.now() - reading.askedAtMs) - +decidedAt;
 }
 

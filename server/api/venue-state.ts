@@ -22,9 +22,9 @@ export function venueStateRoute(registry: Registry, boards: Boards): RequestHand
   return async (request, response) => {
     const asked = request.params.venue;
     const venue = ids.get(asked);
-    if (venue === undefined) throw noSuchVenue(asked);
+    if (venue === undefined) throw noSuchVenue(asked, registry);
     const snapshot = await boards.state(venue, read(queryOf(request)).region);
-    if (!snapshot) throw noSuchVenue(asked);
+    if (!snapshot) throw noSuchVenue(venue);
     await answerJson(response, snapshot);
   };
 }

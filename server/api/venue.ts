@@ -1,5 +1,6 @@
 import type { RequestHandler } from "express";
 import type { Registry } from "../../shared/registry/registry.js";
+import { namedVenues, nearVenue } from "./near-venue.js";
 import { presentIds } from "./venue-ids.js";
 import { answerJson, queryOf } from "./answer.js";
 import type { Boards } from "./boards.js";
@@ -70,11 +71,17 @@ function venueFinder(registry: Registry): (asked: string) => string {
   const ids = presentIds(registry);
   return (asked) => {
     const venue = ids.get(asked);
-    if (venue === undefined) throw noSuchVenue(asked);
+    if (venue === undefined) throw noSuchVenue(asked, registry);
     return venue;
   };
 }
 
-export function noSuchVenue(venue: string): Problem {
-  return new Problem(404, `Unknown venue ${JSON.stringify(shortened(venue))}. /v1/status lists all watched venues.`);
+/** @param registry absent: it has the venue, only the database does not */
+export function noSuchVenue(venue: string, registry?: Registry): Problem {
+  const near = registry ? nearVenue(shortened(venue), namedVenues(registry)) : null;
+  const meant = near === null ? "" : ` Did you mean ${near.id}?`;
+  return new Problem(
+    404,
+    `Unknown venue ${JSON.stringify(shortened(venue))}.${meant} /v1/status lists all watched venues.`,
+  );
 }

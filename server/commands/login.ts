@@ -32,6 +32,10 @@ export const options = {
     type: "string",
     help: "maximum number of connections (default: by role, 5 to 30)",
   },
+  "own-schema": {
+    type: "boolean",
+    help: "analyst: also a schema of the login's name to write in, for dbt and the like",
+  },
   json: { type: "boolean", help: "print JSON" },
 } satisfies Options;
 
@@ -41,6 +45,9 @@ export async function run({ values, words }: Given): Promise<void> {
   if (given.role === undefined) throw new UserError(`login: --role is missing; expected one of ${roles.join(", ")}`);
   const role = oneOf("--role", roles, given.role);
   const connections = connectionsOf(given.connections);
+  const ownSchema = values["own-schema"] === true;
+  if (ownSchema && role !== "analyst")
+    throw new UserError(`login: expected --own-schema only with --role analyst, got it with ${role}`);
   const verifier = scramVerifier(await passwordOf(given["password-file"]));
   await runOnDatabase("login", async ({ pool, settings }) => {
     if (settings.databaseUrl === null)
@@ -48,11 +55,11 @@ export async function run({ values, words }: Given): Promise<void> {
         "login: DATABASE_URL is not set, and the embedded database can have no more logins; set DATABASE_URL to a server, or use the embedded database's own login for analysts, vw_analyst.pgpass in DATA_DIR",
       );
     const [created] = await pool
-      .file<CreatedLogin>("keep_login", [login, role, verifier, connections])
+      .file<CreatedLogin>("keep_login", [login, role, verifier, connections, ownSchema])
       .catch(async (error: unknown) => {
         throw (await refusalOf(pool, { login, role, connections }, error)) ?? error;
       });
-    print(values["json"], { login, role, ...created }, createdText(login, role, created!));
+    print(values["json"], { login, role, ...created }, createdText(login, role, created!, ownSchema));
   });
 }
 
@@ -109,6 +116,7 @@ function inFile(path: string): string {
 async function refusalOf(pool: Pool, wanted: Wanted, error: unknown): Promise<UserError | null> {
   const { login } = wanted;
   const { code, message, hint } = error as Partial<DatabaseError>;
+  if (code === "42P06") return new UserError(`login: ${message}; choose another name`, { cause: error });
   if (code === "42939")
     return new UserError(`login: ${login} cannot be used, ${message}; choose another name`, {
       cause: error,
@@ -144,9 +152,10 @@ async function statementsFor(pool: Pool, { login, role, connections }: Wanted): 
     : [`${create} ${limit}`, `grant vw_${role} to ${login}`];
 }
 
-function createdText(login: string, role: string, created: CreatedLogin) {
+function createdText(login: string, role: string, created: CreatedLogin, ownSchema: boolean) {
   const { connections, leftToSuperuser: left } = created;
-  const done = `${login} is a login of role ${role}, with at most ${connections} connections\n`;
+  const schema = ownSchema ? ", and may write in the schema of its name" : "";
+  const done = `${login} is a login of role ${role}, with at most ${connections} connections${schema}\n`;
   if (left.length === 0) return done;
   return `${done}These limits need a superuser; ask an administrator for:\n${left.map((one) => `  ${one};\n`).join("")}`;
 }

@@ -1,11 +1,9 @@
 import type { Given, Options } from "../cli/command.js";
 import { endWithAnswer } from "../cli/exit-codes.js";
-import { didYouMean } from "../cli/found-command.js";
 import { readBoard, readVenue, type RemoteBoard, type RemoteVenue, type StateWord } from "../remote/state-bodies.js";
 import type { RemoteService } from "../remote/service.js";
-import { ServiceError, ServiceRefusal, ServiceUnreachable } from "../remote/service-errors.js";
-import { loadRegistry } from "../../shared/registry/load-registry.js";
-import { categories, type Registry } from "../../shared/registry/registry.js";
+import { ServiceError, ServiceUnreachable } from "../remote/service-errors.js";
+import { categories } from "../../shared/registry/registry.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { oneOf } from "./one-of.js";
 import { serviceAt, url } from "./service-option.js";
@@ -33,12 +31,8 @@ export async function run({ values, words: [venue] }: Given): Promise<void> {
   if (venue !== undefined && category !== undefined)
     throw new UserError("status: expected a venue or --category, got both");
   const of = category === undefined ? null : oneOf("--category", categories, category as string);
-  const { service, settings } = serviceAt(values["url"], { program: "status" });
-  const answer = await statusOf(service, {
-    venue: venue ?? null,
-    category: of,
-    registry: () => loadRegistry(settings.registry, settings.probesPerAddress ?? 1),
-  });
+  const { service } = serviceAt(values["url"], { program: "status" });
+  const answer = await statusOf(service, { venue: venue ?? null, category: of });
   const output = values["json"] === true ? `${JSON.stringify(answer.json, null, 2)}\n` : answer.text;
   await endWithAnswer(stateCodes[answer.json.state], output, answer.json.problem);
 }
@@ -66,8 +60,6 @@ interface Wanted {
   venue: string | null;
   /** Null: every category. */
   category: string | null;
-  /** Where to look for a name like a misspelt one. */
-  registry: () => Promise<Registry>;
 }
 
 /** Asks the service. Whatever it does, there is an answer; its state is `unknown` if nothing else is certain. */
@@ -79,7 +71,7 @@ export async function statusOf(service: RemoteService, wanted: Wanted): Promise<
     return answerOfVenue(url, await readVenue(service, venue));
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    const problem = error.message + (await hintOf(error, wanted));
+    const problem = error.message + hintOf(error);
     const nothing = venue === null ? { board: null } : { venue: null };
     return { json: { url, state: "unknown", problem, ...nothing }, text: "" };
   }
@@ -101,16 +93,6 @@ function problemOf(url: string, { stale }: { stale: boolean }): string | null {
   return stale ? `${url} has decided nothing for half a minute or longer: check that its core runs` : null;
 }
 
-async function hintOf(error: ServiceError, { venue, registry }: Wanted): Promise<string> {
-  if (error instanceof ServiceUnreachable) return "; name another place with --url, or start venuewatch there";
-  if (venue === null || !(error instanceof ServiceRefusal && error.status === 404)) return "";
-  const ids = await registry().then(
-    ({ venues }) => venues.map(({ id }) => id),
-    (error: unknown): string[] => {
-      // the answer is complete without it
-      if (error instanceof UserError) return [];
-      throw error;
-    },
-  );
-  return ids.includes(venue) ? "" : didYouMean(venue, ids);
+function hintOf(error: ServiceError): string {
+  return error instanceof ServiceUnreachable ? "; name another place with --url, or start venuewatch there" : "";
 }

@@ -69,8 +69,8 @@ function rowsOf(registry: Registry) {
 }
 
 /** What readers may know of the entry; a field that it lacks is missing. */
-function entryOf({ sources, checkedAt, until, limits, blockedIn, edgeCacheMs }: Venue) {
-  return { sources, checkedAt, until, limits, blockedIn, edgeCacheMs };
+function entryOf({ sources, checkedAt, until, limits, blockedIn, edgeCacheMs, ccxt }: Venue) {
+  return { sources, checkedAt, until, limits, blockedIn, edgeCacheMs, ccxtId: ccxt?.id };
 }
 
 function endOf({ until }: Venue, component: string) {

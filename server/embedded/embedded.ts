@@ -63,7 +63,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     const backend = await openDatabase({
       ...{ directory: join(dataDir, "pgdata"), log, statementLimitMs },
       // as the migration sets it for the database on a server
-      searchPath: "venuewatch, public",
+      searchPath: "venuewatch, public, analytics",
       ownPrograms: /^venuewatch /,
     });
     const service = await serve(backend, password, options);

@@ -46,7 +46,7 @@ export function feedRoutes({ registry, baseUrl }: FeedOptions, snapshots: Snapsh
   function venueOf(asked: string | undefined): string | null {
     if (asked === undefined) return null;
     const venue = ids.get(asked);
-    if (venue === undefined) throw noSuchVenue(asked);
+    if (venue === undefined) throw noSuchVenue(asked, registry);
     return venue;
   }
 

@@ -12,8 +12,8 @@ export const feedWords = {
   now: (severity: "outage" | "degraded", fault: Fault | null) =>
     (fault !== null && faultVerbs[fault]?.does) || { outage: "is failing", degraded: "is degraded" }[severity],
   began: (at: string) => `Trouble began at ${at}.`,
-  agreed: (count: number, reporting: number, regions: string, at: string) =>
-    `${count} of ${reporting} reporting ${reporting === 1 ? "region" : "regions"} agreed at ${at}: ${regions}.`,
+  agreed: (count: number, counted: number, regions: string, at: string) =>
+    `${count} of ${counted} ${counted === 1 ? "region" : "regions"} with a vote agreed at ${at}: ${regions}.`,
   opened: (at: string) => `We opened the incident at ${at}. No votes are on record.`,
   escalated: (at: string) => `It became an outage at ${at}.`,
   closed: (ended: string, at: string) =>

@@ -33,7 +33,7 @@ interface EntryData {
     escalatedAt: string | null;
     closedAt: string | null;
     endedAt: string | null;
-    reporting: number | null;
+    counted: number | null;
     regions: string[];
   } | null;
   retraction: { at: string; reason: string | null } | null;
@@ -106,12 +106,12 @@ function paragraphsOf({ openedAt, claimed, retraction }: EntryData): string[] {
           feedWords.withdrawn(exactText(retraction.at)),
           feedWords.reason(retraction.reason && shown(retraction.reason)),
         ];
-  const { startedAt, escalatedAt, closedAt, endedAt, reporting, regions } = claimed;
+  const { startedAt, escalatedAt, closedAt, endedAt, counted, regions } = claimed;
   return [
     feedWords.began(exactText(startedAt)),
-    reporting === null || regions.length === 0
+    counted === null || regions.length === 0
       ? feedWords.opened(exactText(openedAt))
-      : feedWords.agreed(regions.length, reporting, regions.join(", "), exactText(openedAt)),
+      : feedWords.agreed(regions.length, counted, regions.join(", "), exactText(openedAt)),
     ...(escalatedAt === null ? [] : [feedWords.escalated(exactText(escalatedAt))]),
     ...(closedAt === null || endedAt === null ? [] : [feedWords.closed(exactText(endedAt), exactText(closedAt))]),
     feedWords.evidence,

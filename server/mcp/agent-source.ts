@@ -1,4 +1,5 @@
 /** What the tools of agents read: bodies of the API, in this process or from a service elsewhere. */
+import type { NamedVenue } from "../api/near-venue.js";
 import type { incidentsResponse } from "../api/schemas/incident.js";
 import type { reliabilityResponse } from "../api/schemas/reliability.js";
 import type { TypeOf } from "../api/schemas/shapes.js";
@@ -36,10 +37,7 @@ export interface AgentSource {
   reliability(days: number): Promise<ReliabilityBody>;
 }
 
-export interface KnownVenue {
-  id: string;
-  name: string;
-}
+export type KnownVenue = NamedVenue;
 
 /** There is no answer at present. The message says why, as a part of a sentence. */
 export class NoData extends Error {

@@ -14,7 +14,7 @@ import {
 const { stale, ageSeconds } = freshness;
 
 const asOf = instant(
-  "The instant that this answer shows, in UTC. Nothing in it is newer; states are older by `ageSeconds`, if that is given. Pass it on to the user.",
+  "The instant that the states in this answer are of, in UTC: that of the newest decision. Pass it on to the user.",
 );
 
 const evidence = object("Where a person or a program can check this answer.", {
@@ -43,10 +43,11 @@ export interface Dated {
   generatedAt: string;
   stale: boolean;
   ageSeconds: number | null;
+  decidedAt: string | null;
 }
 
-export function headOf({ generatedAt, stale, ageSeconds }: Dated, answer: string, evidence: AnswerEvidence) {
-  return { answer, asOf: generatedAt, stale, ageSeconds, evidence };
+export function headOf({ generatedAt, stale, ageSeconds, decidedAt }: Dated, answer: string, evidence: AnswerEvidence) {
+  return { answer, asOf: decidedAt ?? generatedAt, stale, ageSeconds, evidence };
 }
 
 /** A sentence to begin with, where the data may no longer be true. */

@@ -11,6 +11,7 @@ import { statusResponse } from "../api/schemas/status.js";
 import { exchangeResponse } from "../api/schemas/venue.js";
 import { venueStateResponse } from "../api/schemas/venue-state.js";
 import type { Snapshot, Snapshots } from "../api/snapshot.js";
+import { namedVenues } from "../api/near-venue.js";
 import { presentIds } from "../api/venue-ids.js";
 import { venueStateParameters } from "../api/venue-state.js";
 import type { Windows } from "../api/windows.js";
@@ -30,7 +31,7 @@ export interface BoardSourceOptions {
 export function boardSource(options: BoardSourceOptions): AgentSource {
   const { registry, baseUrl, boards, windows, incidents, onFault } = options;
   const ids = presentIds(registry);
-  const venues = registry.venues.map(({ id, name }) => ({ id, name }));
+  const venues = namedVenues(registry);
   const readQuery = incidentsReader(registry);
   const readState = parameterReader(venueStateParameters(registry));
 

@@ -54,8 +54,13 @@ const row = object("How reliable one venue was.", {
   outages: integer("Number of these that reached outage.", 1),
   openIncidents: integer("Number of these that are still open.", 1),
   longestIncidentSeconds: orNull(integer("The longest, so far if it is open; null if there is none.", 1_134)),
-  typicalP50Ms: orNull(integer("Median REST latency of a usual hour; null if not measured.", 84)),
-  typicalP95Ms: orNull(integer("95th percentile of a usual hour; null if not measured.", 210)),
+  typicalP50Ms: orNull(
+    integer(
+      "REST latency of the median hour of the window; null if not measured. Not the typical latency that `venue` gives, which is of the median minute of seven days.",
+      84,
+    ),
+  ),
+  typicalP95Ms: orNull(integer("95th percentile of the median hour; null if not measured.", 210)),
   veryLikelyMoreAvailableThan: shownAs(
     list(
       "Those of the compared venues whose upper bound is below the lower bound of this one. Each bound is right about 95 times in a hundred. All other differences of uptime may be due to what was not measured.",
@@ -153,7 +158,7 @@ function sentencesOf(body: ReliabilityBody, rows: readonly Row[]): string {
 
 function lineOf(row: Row): string {
   const down = row.downMinutes === null ? "down time unknown" : `${countedWords(row.downMinutes, "minute")} down`;
-  const latency = row.typicalP50Ms === null ? "latency unknown" : `usual latency ${row.typicalP50Ms} ms`;
+  const latency = row.typicalP50Ms === null ? "latency unknown" : `latency of its median hour ${row.typicalP50Ms} ms`;
   return `- ${namedVenue(row)}: ${uptimeWords(row)}; ${down}; ${countedWords(row.incidents, "incident")}; ${latency}`;
 }
 

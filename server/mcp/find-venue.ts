@@ -1,5 +1,5 @@
 /** Finds the venue that somebody means, by its id, a former id or its name. */
-import { nearestWord } from "../../shared/text/nearest-word.js";
+import { nearVenue, plainName } from "../api/near-venue.js";
 import { type AgentSource, BadArgument, type KnownVenue } from "./agent-source.js";
 import { mostName, namedVenue, quoted } from "./quoted.js";
 
@@ -28,26 +28,6 @@ export async function findVenue(asked: string, source: AgentSource): Promise<str
 }
 
 const isId = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-
-/** `Binance US`, `binance-us` and `Binance.US` are the same to people. */
-function plainName(name: string): string {
-  return name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
-}
-
-function nearVenue(typed: string, venues: readonly KnownVenue[]): KnownVenue | null {
-  const plain = plainName(typed);
-  const within = venues.filter(({ id, name }) =>
-    [id, name].map(plainName).some((word) => word.length > 2 && (plain.includes(word) || word.includes(plain))),
-  );
-  // the longest: `binance-futures` is meant by "binance futures exchange", not `binance`
-  const [contained] = within.sort((a, b) => b.id.length - a.id.length);
-  if (contained && plain.length > 2) return contained;
-  const nearest = nearestWord(
-    typed,
-    venues.flatMap(({ id, name }) => [id, name]),
-  );
-  return venues.find(({ id, name }) => id === nearest || name === nearest) ?? null;
-}
 
 function idsOf(venues: readonly KnownVenue[]): string {
   const ids = venues.map(({ id }) => id);

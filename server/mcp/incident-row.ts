@@ -50,6 +50,7 @@ export const incidentRow = object("An incident, decided by a majority of the rep
   durationSeconds: shownAs(orNull(integer("From startedAt to endedAt; null while it is open.", 1_134)), null),
   quorum: integer("Regions that had to agree.", 2, 1),
   reporting: integer("Regions that reported then.", 3, 1),
+  counted: integer("Regions whose votes counted then.", 3, 1),
   regions: { ...list("Those that saw it at the opening.", regionId), maxItems: mostRegions },
   venueNotice: orNull({
     ...venueNotice,
@@ -70,10 +71,10 @@ type ListedRow = IncidentsBody["incidents"][number];
 export function incidentRowOf(incident: ListedRow, baseUrl: string): TypeOf<typeof incidentRow> {
   const { slug, venue, component, label, peakSeverity, status, flapping, startedAt, endedAt, durationSeconds } =
     incident;
-  const { fault, quorum, reporting, regions, official, officialObserved } = incident;
+  const { fault, quorum, reporting, counted, regions, official, officialObserved } = incident;
   return {
     ...{ slug, venue, component, label: quoted(label, mostName), severity: peakSeverity, status, flapping, fault },
-    ...{ startedAt, endedAt, durationSeconds, quorum, reporting, regions: regions.slice(0, mostRegions) },
+    ...{ startedAt, endedAt, durationSeconds, quorum, reporting, counted, regions: regions.slice(0, mostRegions) },
     venueNotice: official && {
       ...{ title: quoted(official.title, mostTitle), status: quoted(official.status, mostName) },
       ...{ startedAt: official.startedAt, url: quotedAddress(official.url) },

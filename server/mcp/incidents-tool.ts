@@ -136,12 +136,12 @@ function lineOf({
   startedAt,
   durationSeconds,
   quorum,
-  reporting,
+  counted,
   slug,
 }: IncidentsBody["incidents"][number]): string {
   const length =
     status === "open"
       ? "still open"
       : `over after ${durationSeconds === null ? "an unknown time" : `${durationSeconds} s`}`;
-  return `- ${venue} ${component}: ${peakSeverity}, began ${startedAt}, ${length}, needed ${quorum} of ${reporting} regions (${slug})`;
+  return `- ${venue} ${component}: ${peakSeverity}, began ${startedAt}, ${length}, needed ${quorum} of ${counted} regions (${slug})`;
 }

@@ -99,6 +99,9 @@ function onlyFewMessages(limit: RateLimit | null): RequestHandler {
 
 function answerMessages({ makeServer }: McpRouteOptions): RequestHandler {
   return async (request, response) => {
+    // with parameters only the same parameters match
+    if (!request.accepts(["application/json", "application/json; charset=utf-8"]))
+      return sendRpcError(response, 406, "Expected an Accept header that allows application/json, or none.");
     const { answerPost } = await import("./answer-post.js");
     const leaving = new AbortController();
     response.on("close", () => leaving.abort());
@@ -113,10 +116,13 @@ function answerMessages({ makeServer }: McpRouteOptions): RequestHandler {
   };
 }
 
-/** Those that the transport reads; others may have any content. */
+/**
+ * Those that the transport reads; others may have any content. It would refuse clients that do not accept
+ * text/event-stream too, as generated ones and curl: no answer of ours is one.
+ */
 function readHeaders(given: NodeJS.Dict<string | string[]>): Headers {
-  const headers = new Headers();
-  for (const name of ["accept", "content-type", "mcp-protocol-version"]) {
+  const headers = new Headers({ accept: "application/json, text/event-stream" });
+  for (const name of ["content-type", "mcp-protocol-version"]) {
     const value = given[name];
     if (typeof value === "string") headers.set(name, value);
   }

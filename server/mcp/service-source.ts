@@ -46,7 +46,8 @@ export function serviceSource(service: Pick<RemoteService, "url" | "read">): Age
 
   async function board() {
     const body = await read(statusResponse, "/v1/status");
-    known = { venues: body.venues.map(({ id, name }) => ({ id, name })), untilMs: performance.now() + namesKeptMs };
+    const venues = body.venues.map(({ id, name, ccxtId }) => ({ id, name, ccxtId }));
+    known = { venues, untilMs: performance.now() + namesKeptMs };
     return body;
   }
 

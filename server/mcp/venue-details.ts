@@ -81,7 +81,7 @@ const output = object("One venue.", {
   region: orNull({ ...regionId, description: "The region whose view the states are; null: they are by a majority." }),
   byQuorum,
   regions: { ...list("The regions that measure it.", regionRow), maxItems: mostRegions },
-  typicalMs: orNull(integer("Typical REST latency over seven days; null if not measured.", 84)),
+  typicalMs: orNull(integer("Typical REST latency: of the median minute of seven days; null if not measured.", 84)),
   uptime90d: object("Over ninety UTC days, today included.", {
     uptimePct,
     ...uptimeBasis,
@@ -137,7 +137,9 @@ function sentencesOf(body: VenueBody, stated: Stated): string {
   return [
     `${staleSentence(body)}${now}`,
     `Over the last 90 days: ${uptimeWords(summary)}; ${countedWords(summary.incidents, "incident")}, of which ${open} ${open === 1 ? "is" : "are"} open.`,
-    typicalMs === null ? "Its usual latency is unknown." : `Its usual latency is ${typicalMs} ms.`,
+    typicalMs === null
+      ? "Its typical latency is unknown."
+      : `Its typical latency is ${typicalMs} ms, that of the median minute of seven days.`,
     noticeSentence(body),
   ].join(" ");
 }

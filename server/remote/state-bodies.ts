@@ -16,6 +16,7 @@ import {
   slug,
   state,
   text,
+  withOptional,
   type TypeOf,
   unknownBecause,
   venueId,
@@ -27,11 +28,15 @@ import { NotOurService } from "./service-errors.js";
 
 const component = text("A component.", "rest:ticker");
 
+const { generatedAt, stale, ageSeconds } = freshness;
+/** What services of all releases say of it. */
+const age = { generatedAt, stale, ageSeconds };
+
 /** A service of another release may have more faults than this one. */
 const explained = { fault: orNull(text("A fault.", "timeout")), unknownBecause };
 
 const boardBody = object("What is read of /v1/status.", {
-  ...freshness,
+  ...age,
   venues: list(
     "Rows.",
     object("A row.", {
@@ -43,18 +48,21 @@ const boardBody = object("What is read of /v1/status.", {
 });
 
 const venueBody = object("What is read of /v1/targets/{venue}/state.", {
-  ...freshness,
+  ...age,
   ...{ id: venueId, name: venueName, category: anyCategory, state, since },
   activeIncidents: integer("Open incidents.", 1),
   components: list(
     "Components.",
-    object("One.", {
-      ...{ component, state, since },
-      ...explained,
-      agreeing: integer("Regions that see this state.", 2),
-      reporting: integer("Regions whose votes count.", 3),
-      incident: orNull(slug),
-    }),
+    withOptional(
+      object("One.", {
+        ...{ component, state, since },
+        ...explained,
+        agreeing: integer("Counted regions that see this state.", 2),
+        reporting: integer("Regions that report it; until 0.9 those whose votes count.", 3),
+        incident: orNull(slug),
+      }),
+      { counted: integer("Regions whose votes count.", 3) },
+    ),
   ),
 });
 
@@ -76,7 +84,10 @@ const regionsBody = object("What is read of /v1/targets/{venue}.", {
 });
 
 export type RemoteBoard = TypeOf<typeof boardBody>;
-export type RemoteVenue = TypeOf<typeof venueBody>;
+type VenueBody = TypeOf<typeof venueBody>;
+export type RemoteVenue = Omit<VenueBody, "components"> & {
+  components: (VenueBody["components"][number] & { counted: number })[];
+};
 export type RemoteRegions = TypeOf<typeof regionsBody>;
 export type StateWord = RemoteVenue["state"];
 export type RemoteReason = NonNullable<RemoteVenue["components"][number]["unknownBecause"]>;
@@ -94,7 +105,8 @@ export async function readBoard(service: RemoteService, of: string | null): Prom
 
 /** The same for one venue. @throws ServiceRefusal with 404 if the service does not watch it, or another ServiceError */
 export async function readVenue(service: RemoteService, venue: string): Promise<RemoteVenue> {
-  return bodyOf(service, `/v1/targets/${encodeURIComponent(venue)}/state`, venueBody);
+  const body = await bodyOf(service, `/v1/targets/${encodeURIComponent(venue)}/state`, venueBody);
+  return { ...body, components: body.components.map((one) => ({ ...one, counted: one.counted ?? one.reporting })) };
 }
 
 /** What each region sees of a venue by itself, without a vote. @throws ServiceError */

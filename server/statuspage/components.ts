@@ -1,15 +1,19 @@
 import type { StatuspageComponent } from "../api/schemas/statuspage.js";
 import { isolated } from "../pages/parts/isolated.js";
-import type { WatchedComponent } from "./statuspage-data.js";
+import type { StatuspageData } from "./statuspage-data.js";
 
 const statuses = { operational: "operational", degraded: "degraded_performance", outage: "major_outage" } as const;
 
 /**
- * The components of known state. The format has no word for unknown, and its clients take every status but
- * `operational` for trouble.
+ * The components of known state; none while the engine is silent. The format has no word for unknown, and its clients
+ * take every status but `operational` for trouble.
  */
-export function knownComponents(watched: readonly WatchedComponent[], pageId: string): StatuspageComponent[] {
-  return watched.flatMap(({ state, ...component }, at) => {
+export function knownComponents(
+  { stale, components }: Pick<StatuspageData, "stale" | "components">,
+  pageId: string,
+): StatuspageComponent[] {
+  if (stale) return [];
+  return components.flatMap(({ state, ...component }, at) => {
     if (state === "unknown") return [];
     return {
       id: component.id,

@@ -25,7 +25,7 @@ function documentsOf(data: StatuspageData, { baseUrl, venue }: PageAddress): Doc
     time_zone: "Etc/UTC",
     updated_at: data.generatedAt,
   };
-  const components = knownComponents(data.components, id);
+  const components = knownComponents(data, id);
   const byId = new Map(components.map((component) => [component.id, component]));
   const incidents = (listed: readonly ListedIncident[]) => listed.map((one) => incidentOf(one, byId, id, baseUrl));
   const maintenances = () => data.maintenances.map((one) => maintenanceOf(one, byId, id, data.generatedAt));

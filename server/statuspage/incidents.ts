@@ -62,9 +62,9 @@ function updateOf({ slug }: OurIncident, event: string, at: string, body: string
   };
 }
 
-function openingText({ label, component, fault, regions, reporting }: OurIncident, severity: Severity): string {
+function openingText({ label, component, fault, regions, counted }: OurIncident, severity: Severity): string {
   const witnesses =
-    regions.length === 0 ? "A quorum of regions" : `${regions.length} of ${reporting} reporting regions`;
+    regions.length === 0 ? "A quorum of regions" : `${regions.length} of ${counted} regions with a vote`;
   const verb = verbOf(fault);
   const name = nameOf(label, component);
   return verb

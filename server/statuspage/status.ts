@@ -11,12 +11,14 @@ const descriptions = {
   outage: "Major Service Outage",
 };
 
-/** The state of a page as a whole, how much of it nobody knows, and how old it is if the engine lags. */
+/** The state of a page as a whole, how much of it nobody knows, and for how long, if the engine is silent. */
 export function statusOf(page: StatuspageData): StatuspageStatus {
-  const { state, name, components } = page;
-  const age = ageText(page);
+  const { state, name, stale, components } = page;
   const description = descriptionOf(state, name === null, components);
-  return { indicator: indicators[state], description: age === null ? description : `${age} ago: ${description}` };
+  const age = ageText(page);
+  if (!stale || age === null) return { indicator: indicators[state], description };
+  const before = state === "unknown" ? "" : ` Before that: ${description}`;
+  return { indicator: null, description: `Unknown: nothing was decided for the last ${age}.${before}` };
 }
 
 function descriptionOf(

@@ -51,7 +51,6 @@ export const statuspageData = object("A page.", {
 });
 
 export type StatuspageData = TypeOf<typeof statuspageData>;
-export type WatchedComponent = StatuspageData["components"][number];
 export type ListedIncident = StatuspageData["incidents"][number];
 export type ListedMaintenance = StatuspageData["maintenances"][number];
 

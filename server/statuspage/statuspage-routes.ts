@@ -57,7 +57,7 @@ function routeMaker({ registry, baseUrl, snapshots }: StatuspageOptions) {
     async (request, response) => {
       const asked = request.params.venue;
       const venue = asked === undefined ? null : ids.get(asked);
-      if (venue === undefined) throw noSuchVenue(asked!);
+      if (venue === undefined) throw noSuchVenue(asked!, registry);
       const snapshot = await snapshots("statuspage", [venue], [venue], heldMs);
       if (!snapshot) throw noSuchVenue(venue!);
       const body = derived(JSON.stringify([venue, name]), [snapshot], () =>

@@ -15,9 +15,10 @@ end;
 -- Computed only from samples, impairments and typical latencies, by what was known at `known_at`: anyone who may read
 -- these can recompute an incident's evidence. Only the probes' builds are the current ones.
 --
--- {at, state, published, reporting, vantages, quorum, confirming, notes: [...], votes: [...], notCounted: [...]}; every
--- published region is in one of the last two lists. `confirming` is the number of votes bad enough for an opening;
--- `vantages` is the number of vantages of the counted regions.
+-- {at, state, published, reporting, counted, vantages, quorum, confirming, notes: [...], votes: [...], notCounted:
+-- [...]}; every published region is in one of the last two lists. `reporting` is the number of regions that report the
+-- component, and `counted` of those with a vote (until 0.10 that was `reporting`). `confirming` is the number of votes
+-- bad enough for an opening; `vantages` is the number of vantages of the counted regions.
 --
 -- Longer than 150 lines: each step needs most of what the step before it found.
 create function engine.evidence(
@@ -131,7 +132,8 @@ as $$
     select
       e.component_id,
       count(*) as published,
-      count(*) filter (where e.counted) as reporting,
+      count(*) filter (where e.reporting) as reporting,
+      count(*) filter (where e.counted) as counted,
       count(distinct e.vantage) filter (where e.counted) as vantages,
       count(*) filter (where e.counted and e.state = 'outage') as outage,
       count(*) filter (where e.counted and engine.is_bad(e.state)) as bad,
@@ -183,13 +185,14 @@ as $$
       end,
       'published', c.published,
       'reporting', c.reporting,
+      'counted', c.counted,
       'vantages', c.vantages,
       'quorum', q.quorum,
       'confirming', c.confirming,
       'notes', to_jsonb(array_remove(array[
         case when c.published = 1 then 'The registry publishes one region: nobody else can confirm what it sees.' end,
         case
-          when c.reporting > c.vantages
+          when c.counted > c.vantages
             then 'Regions whose probes run on one machine share its network: they are one vantage.'
         end,
         case
@@ -200,6 +203,6 @@ as $$
       'notCounted', coalesce(c.not_counted, '[]')
     )
   from counted c
-  cross join lateral (select engine.quorum(c.reporting, c.published, r) as quorum) q
+  cross join lateral (select engine.quorum(c.counted, c.published, r) as quorum) q
   left join engine.unproven(at) u using (component_id)
 $$;

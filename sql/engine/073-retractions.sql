@@ -101,7 +101,7 @@ begin
     set retracted_at = at,
         retraction_reason = format(
           'Recomputed with what was known at %s, %s of %s counted regions see it bad; the quorum is %s.%s',
-          api.iso(at), j.evidence ->> 'confirming', j.evidence ->> 'reporting', j.evidence ->> 'quorum',
+          api.iso(at), j.evidence ->> 'confirming', j.evidence ->> 'counted', j.evidence ->> 'quorum',
           (
             select ' Not counted because impaired: ' || string_agg(n ->> 'region', ', ') || '.'
             from jsonb_array_elements(j.evidence -> 'notCounted') n

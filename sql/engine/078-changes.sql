@@ -1,3 +1,37 @@
+-- The states that a tick changed: `since` is the tick that confirmed a state. `component_id` null: of the venue.
+create function engine.changed_states(at timestamptz)
+returns table (venue_id smallint, component_id integer, state state)
+language sql stable
+as $$
+  select s.venue_id, null, s.state
+  from venue_state s
+  where s.since = at
+  union all
+  select c.venue_id, s.component_id, s.state
+  from component_state s
+  join component c using (component_id)
+  where s.since = at
+$$;
+
+-- Keeps which state each venue and component had when. What is no longer watched, or is forgotten after a pause, has
+-- ended its state already.
+create function engine.keep_state_changes(at timestamptz, decided_at timestamptz) returns void
+language plpgsql
+as $$
+begin
+  update state_change k
+  set ended_at = at
+  from engine.changed_states(at) n
+  where k.ended_at is null
+    -- "is not distinct from" would compare each change with each open row
+    and k.venue_id = n.venue_id and coalesce(k.component_id, 0) = coalesce(n.component_id, 0);
+
+  insert into state_change (venue_id, component_id, state, started_at, recorded_at)
+  select n.venue_id, n.component_id, n.state, at, decided_at
+  from engine.changed_states(at) n;
+end;
+$$;
+
 -- Notes for clients that follow changes (/v1/events) what a tick changed, in its transaction. States first: a client
 -- that hears of an incident then knows what is down.
 create function engine.write_changes(
@@ -14,22 +48,15 @@ begin
   insert into change_event (at, recorded_at, kind, venue_id, component_id, state, slug, started_at)
   select at, decided_at, m.kind, m.venue_id, m.component_id, m.state, m.slug, m.started_at
   from (
-    -- `since` is the tick that confirmed a state
     select
-      1 as place,
-      'venue' as kind,
-      s.venue_id,
-      null::integer as component_id,
-      s.state,
+      case when n.component_id is null then 1 else 2 end as place,
+      case when n.component_id is null then 'venue' else 'component' end as kind,
+      n.venue_id,
+      n.component_id,
+      n.state,
       null as slug,
       null::timestamptz as started_at
-    from venue_state s
-    where s.since = at
-    union all
-    select 2, 'component', c.venue_id, s.component_id, s.state, null, null
-    from component_state s
-    join component c using (component_id)
-    where s.since = at
+    from engine.changed_states(at) n
     union all
     select
       w.place,

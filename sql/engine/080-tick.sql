@@ -61,7 +61,7 @@ begin
   perform engine.keep_rules(at, engine_version, r);
 
   if from_scratch then
-    perform engine.forget_everything();
+    perform engine.forget_everything(was_at + engine.ms(r.silent_after_ms));
   end if;
   perform engine.forget_unwatched(at);
   perform engine.keep_typical_latencies(at, r);
@@ -72,6 +72,7 @@ begin
   perform engine.keep_component_states(at, r);
   perform engine.keep_venue_states(at);
   perform engine.keep_region_views(at);
+  perform engine.keep_state_changes(at, decided_at);
 
   retracted := engine.retract_incidents(at, r);
   closed := engine.close_incidents(at, r);
@@ -88,10 +89,12 @@ begin
 end;
 $$;
 
--- After a pause too long to catch up, earlier states are out of date: start without any.
-create function engine.forget_everything() returns void
+-- After a pause too long to catch up, earlier states are out of date: start without any. They ended when everything
+-- began to read unknown.
+create function engine.forget_everything(silent_from timestamptz) returns void
 language sql
 as $$
+  update state_change k set ended_at = silent_from where k.ended_at is null;
   delete from region_state;
   delete from component_state;
   delete from venue_state;
@@ -112,12 +115,26 @@ begin
   delete from region_state s
   where s.component_id = any (unpublished_components) or s.region_id = any (unpublished_regions);
 
-  delete from component_state s
-  where s.component_id = any (unpublished_components);
+  with gone as (
+    delete from component_state s
+    where s.component_id = any (unpublished_components)
+    returning s.component_id
+  )
+  update state_change k
+  set ended_at = at
+  from gone g
+  where k.component_id = g.component_id and k.ended_at is null;
 
-  delete from venue_state s
-  using venue v
-  where v.venue_id = s.venue_id and not v.published;
+  with gone as (
+    delete from venue_state s
+    using venue v
+    where v.venue_id = s.venue_id and not v.published
+    returning s.venue_id
+  )
+  update state_change k
+  set ended_at = at
+  from gone g
+  where k.venue_id = g.venue_id and k.component_id is null and k.ended_at is null;
 
   delete from region_venue_state s
   using venue v

@@ -24,6 +24,7 @@ begin
     create unlogged table typical_latency (like venuewatch.typical_latency including all);
     create unlogged table incident (like venuewatch.incident including all);
     create unlogged table alert_event (like venuewatch.alert_event including all);
+    create unlogged table state_change (like venuewatch.state_change including all);
     create unlogged table change_event (like venuewatch.change_event including all);
     create unlogged table rules_in_force (like venuewatch.rules_in_force including all);
 

@@ -11,6 +11,7 @@ select
     'generatedAt', api.iso(k.generated_at),
     'stale', false,
     'ageSeconds', null,
+    'decidedAt', null,
     'days', $1::int,
     'fleet', (select c.body from compared c where c.venue_id is null),
     'venues', coalesce(

@@ -7,6 +7,7 @@ select
     'generatedAt', api.iso(k.generated_at),
     'stale', false,
     'ageSeconds', null,
+    'decidedAt', null,
     'incident', i.body,
     'venue', json_build_object('id', v.venue, 'name', v.name, 'symbol', v.symbol, 'quote', v.quote),
     'component', json_build_object('id', c.component, 'kind', c.kind, 'label', c.label, 'target', c.target),

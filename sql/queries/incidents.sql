@@ -9,6 +9,7 @@ select
       'generatedAt', api.iso(k.generated_at),
       'stale', false,
       'ageSeconds', null,
+      'decidedAt', null,
       'incidents', coalesce(json_agg(p.body order by p.started_at desc, p.incident_id desc), '[]')
     )
     from api.incident_page($1::text, $2::text, $3::text, $4::int, $5::int, $6::timestamptz, $7::bigint) p

@@ -48,7 +48,8 @@ select
   o."postedAt" as "officialPostedAt",
   o.vanished as "officialVanished",
   o."aheadUncorrelated",
-  i."officialObserved"
+  i."officialObserved",
+  i.counted
 from api.clock k
 cross join api.incident_page($1::text, $2::text, $3::text, $4::int, $5::int, $6::timestamptz, $7::bigint) p
 -- read as one record: field by field, the text would be parsed again for each
@@ -57,7 +58,7 @@ cross join lateral json_to_record(p.body) as i (
   status text,
   "startedAt" text, "openedAt" text, "escalatedAt" text, "lastBadAt" text, "closedAt" text, "endedAt" text,
   flapping boolean, fault text,
-  "durationSeconds" bigint, quorum integer, reporting integer, regions json, official json,
+  "durationSeconds" bigint, quorum integer, reporting integer, counted integer, regions json, official json,
   "officialObserved" boolean
 )
 cross join lateral json_to_record(i.official) as o (

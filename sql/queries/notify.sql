@@ -23,6 +23,7 @@ select
     'generatedAt', api.iso(k.generated_at),
     'stale', false,
     'ageSeconds', null,
+    'decidedAt', null,
     'days', 30,
     'deliveries', t.deliveries,
     'p50Ms', round(t.percentiles_ms[1]::numeric),

@@ -9,6 +9,7 @@ select
       'generatedAt', api.iso(k.generated_at),
       'stale', false,
       'ageSeconds', null,
+      'decidedAt', null,
       'regions', json_agg(
         json_build_object(
           'id', g.region,

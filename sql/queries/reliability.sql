@@ -29,6 +29,7 @@ select
     'generatedAt', api.iso(k.generated_at),
     'stale', false,
     'ageSeconds', null,
+    'decidedAt', null,
     'days', $1::int,
     'fleet', (
       select json_build_object(

@@ -106,6 +106,7 @@ select
     'generatedAt', api.iso(k.generated_at),
     'stale', false,
     'ageSeconds', null,
+    'decidedAt', null,
     'name', v.name,
     'state', coalesce(
       v.state,

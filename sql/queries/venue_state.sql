@@ -3,9 +3,9 @@
 -- $1 venue; $2 region, whose view `state` and `since` are, those of components too; null: all regions together. One row
 -- {generated_at, body}, or none if the venue is not published. body: {generatedAt, stale, ageSeconds, id, name,
 -- category, state, since, activeIncidents, components: [{component, state, since, fault, unknownBecause, agreeing,
--- reporting, incident}], byQuorum, region, regions}. `incident` is the slug of the open one: a component has at most
--- one. `region` and `regions` are of api.venue_views: that of $2, and those that see it otherwise than all together.
--- Without $2, `byQuorum` and `region` are null.
+-- counted, reporting, incident}], byQuorum, region, regions}. `incident` is the slug of the open one: a component has at
+-- most one. `region` and `regions` are of api.venue_views: that of $2, and those that see it otherwise than all
+-- together. Without $2, `byQuorum` and `region` are null.
 --
 -- row_to_json, because it writes no spaces around names: a tenth of the bytes of so small a body.
 with asked as (
@@ -38,12 +38,14 @@ voted as (
   select
     r.component_id,
     -- regions that see an outage also confirm that it is at least degraded, as in engine.by_quorum
-    count(*) filter (where r.state = s.state or s.state = 'degraded' and r.state = 'outage') as agreeing,
-    count(*) as reporting
+    count(*) filter (
+      where r.not_counted is null and (r.state = s.state or s.state = 'degraded' and r.state = 'outage')
+    ) as agreeing,
+    count(*) filter (where r.not_counted is null) as counted,
+    count(*) filter (where r.reporting) as reporting
   from asked a
   join api.region_vote r using (venue_id)
   join shown s using (component_id)
-  where r.not_counted is null
   group by r.component_id
 ),
 open_incident as (
@@ -66,6 +68,7 @@ listed as (
       s.fault,
       s.unknown_because as "unknownBecause",
       coalesce(n.agreeing, 0) as agreeing,
+      coalesce(n.counted, 0) as counted,
       coalesce(n.reporting, 0) as reporting,
       i.slug as incident
   ) b
@@ -86,6 +89,7 @@ cross join lateral (
     -- set where the body is sent, because they depend on when that is
     false as stale,
     null::integer as "ageSeconds",
+    null::text as "decidedAt",
     v.venue as id,
     v.name,
     v.category,

@@ -15,6 +15,7 @@ create function upkeep.raw_kept() returns interval language sql immutable return
 create function upkeep.minutes_kept() returns interval language sql immutable return interval '100 days';
 -- A probe without a heartbeat for this long is gone for good, and its row is of no more use.
 create function upkeep.probes_kept() returns interval language sql immutable return interval '1 day';
+create function upkeep.states_kept() returns interval language sql immutable return interval '400 days';
 create function upkeep.alerts_kept() returns interval language sql immutable return interval '90 days';
 
 -- Maximum duration of a refresh. A refresh that reaches back to data that may expire within this time registers in

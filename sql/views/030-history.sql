@@ -50,10 +50,10 @@ where t.holds_from = (
   select max(w.holds_from) from typical_week w where w.holds_from <= (select k.generated_at from api.clock k)
 );
 
--- REST latency in a usual hour: the medians of the exact hourly medians and 95th percentiles. An hour has some hundreds
--- of samples, a minute only about twelve. Counts published hours with enough answers for a 95th percentile; both
--- figures come from the same hours, so the median is never above the percentile, and `hours` is their number. One row
--- per venue, and one without a venue over all their hours: percentiles do not add up, hours do.
+-- REST latency of the median hour: the medians of the exact hourly medians and 95th percentiles. An hour has some
+-- hundreds of samples, a minute only about twelve. Counts published hours with enough answers for a 95th percentile;
+-- both figures come from the same hours, so the median is never above the percentile, and `hours` is their number. One
+-- row per venue, and one without a venue over all their hours: percentiles do not add up, hours do.
 --
 -- Counts milliseconds instead of sorting hours, from kept counts where they exist: ninety days have 0.4 million hours.
 -- The days before the first whole bucket and after the newest are counted from sample_hour.

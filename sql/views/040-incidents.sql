@@ -1,3 +1,8 @@
+-- Number of regions that had a vote at a decision. Evidence of releases before 0.10 has it under another name.
+create function api.counted_of(votes jsonb) returns jsonb
+language sql immutable parallel safe
+return coalesce(votes -> 'counted', votes -> 'reporting');
+
 -- The Incident object (`body`), the same wherever it appears. An incident lasts until its last bad sample: the hold
 -- until it closes is not part of the venue's trouble. A closed one has the worst severity that it reached, as its
 -- closing alert has: an outage that faded before it ended is still an outage. Retracted incidents are excluded. Those
@@ -44,6 +49,7 @@ select
     case when i.closed_at is not null then round(extract(epoch from i.last_bad_at - i.started_at)) end,
     'quorum', i.evidence -> 'opening' -> 'quorum',
     'reporting', i.evidence -> 'opening' -> 'reporting',
+    'counted', api.counted_of(i.evidence -> 'opening'),
     'regions', coalesce(
       (
         select json_agg(vote ->> 'region')

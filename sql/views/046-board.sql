@@ -186,6 +186,7 @@ begin
             'category', r.category,
             'symbol', r.symbol,
             'quote', r.quote,
+            'ccxtId', r.entry ->> 'ccxtId',
             'state', r.state,
             'since', api.iso(r.since),
             'uptimePct90d', u."uptimePct",
@@ -266,6 +267,7 @@ begin
         'generatedAt', api.iso(s.generated_at),
         'stale', false,
         'ageSeconds', null,
+        'decidedAt', null,
         'summary', json_build_object(
           'venues', b.n,
           'regions', coalesce(cardinality(f.regions), 0),

@@ -47,7 +47,7 @@ select
       'closedAt', api.iso(i.closed_at),
       -- while it is open, this moves with every tick
       'endedAt', case when i.closed_at is not null then api.iso(i.last_bad_at) end,
-      'reporting', i.evidence -> 'opening' -> 'reporting',
+      'counted', api.counted_of(i.evidence -> 'opening'),
       'regions', (
         select coalesce(json_agg(vote ->> 'region'), '[]')
         from jsonb_array_elements(i.evidence -> 'opening' -> 'votes') vote

@@ -40,15 +40,16 @@ begin atomic
   )
   select json_build_object(
     'summary', format(
-      '%s of %s reporting regions see %s; %s %s needed%s',
+      '%s of %s regions with a vote see %s; %s %s needed%s',
       s.agreeing,
-      noted ->> 'reporting',
+      api.counted_of(noted),
       case kind when 'escalated' then 'an outage' else 'it bad' end,
       noted ->> 'quorum',
       case when kind = 'closed' then 'would be' when noted ->> 'quorum' = '1' then 'is' else 'are' end,
       ': ' || f.list
     ),
     'reporting', noted -> 'reporting',
+    'counted', api.counted_of(noted),
     'quorum', noted -> 'quorum',
     'confirming', noted -> 'confirming',
     'votes', coalesce(s.votes, '[]'),

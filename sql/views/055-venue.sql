@@ -228,6 +228,7 @@ begin
         'generatedAt', api.iso(w.generated_at),
         'stale', false,
         'ageSeconds', null,
+        'decidedAt', null,
         'exchange', json_build_object(
           'id', v.venue, 'name', v.name, 'category', v.category, 'symbol', v.symbol, 'quote', v.quote
         ),

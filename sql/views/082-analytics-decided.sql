@@ -22,6 +22,7 @@ select
   end as duration_s,
   i.flapping,
   (i.evidence #>> '{opening,reporting}')::int as reporting,
+  coalesce(i.evidence #>> '{opening,counted}', i.evidence #>> '{opening,reporting}')::int as counted,
   (i.evidence #>> '{opening,quorum}')::int as quorum,
   array(
     select vote ->> 'region'
@@ -61,8 +62,10 @@ comment on column analytics.incidents.duration_s is
 'Seconds from started_at to ended_at, without the hold; null while open';
 comment on column analytics.incidents.flapping is
 'True: the third of its component within an hour, so a longer hold applied';
-comment on column analytics.incidents.reporting is 'Number of regions that reported the component at the opening';
-comment on column analytics.incidents.quorum is 'Number of those that had to agree';
+comment on column analytics.incidents.reporting is
+'Number of regions that reported the component at the opening; until release 0.10 the same as counted';
+comment on column analytics.incidents.counted is 'Number of those that had a vote';
+comment on column analytics.incidents.quorum is 'Number of these that had to agree';
 comment on column analytics.incidents.regions is 'Regions that saw it bad at the opening';
 comment on column analytics.incidents.evidence is
 '{opening, escalation, closing}: each region''s vote, and which were not counted; view votes has it as rows';
@@ -155,7 +158,10 @@ select
   p.ended_at,
   p.venues,
   p.measured as measured_venues,
-  p.seen_elsewhere
+  p.seen_elsewhere,
+  case when p.beside is not null then
+    array(select b.region from region b where b.region_id = any (p.beside) order by b.position)
+  end as recognised_for
 from impairment p
 join region g using (region_id);
 
@@ -171,6 +177,8 @@ comment on column analytics.impairments.ended_at is 'When the region got its vot
 comment on column analytics.impairments.venues is 'Venues by which it was recognised';
 comment on column analytics.impairments.seen_elsewhere is
 'True: it ended because other regions saw the same. Its bad samples were not the region''s fault, and count';
+comment on column analytics.impairments.recognised_for is
+'Regions of the vantage that it was recognised for; null: the region by itself';
 comment on column analytics.impairments.measured_venues is 'Number of venues that the region measured then';
 
 create view analytics.outliers as
@@ -206,6 +214,56 @@ comment on column analytics.unjudged.reason is
 comment on column analytics.unjudged.started_at is
 'When it began; of never: when the component was first watched, or its entry changed';
 comment on column analytics.unjudged.ended_at is 'The first instant after it; null while it lasts';
+
+create view analytics.state_changes as
+select v.venue, c.component, k.state, k.started_at, k.ended_at, k.recorded_at
+from state_change k
+join venue v using (venue_id)
+left join component c using (component_id);
+
+comment on view analytics.state_changes is
+'One row per period in which a venue, or one of its components, had one state without a break. No row: it was not '
+'watched, or the engine was away for so long that it never decided that time, which then read unknown. Kept for 400 '
+'days after its end.';
+comment on column analytics.state_changes.venue is 'Venue id';
+comment on column analytics.state_changes.component is
+'rest:NAME, ws:NAME, or ws:conn for the socket; null: the venue as a whole';
+comment on column analytics.state_changes.state is 'operational, degraded, outage or unknown';
+comment on column analytics.state_changes.started_at is
+'First instant with that state; the earliest are from when release 0.10 began to keep them';
+comment on column analytics.state_changes.ended_at is 'First instant without it; null while it lasts';
+comment on column analytics.state_changes.recorded_at is
+'When it was decided. Much later than started_at: the engine was away and decided it afterwards; meanwhile the API '
+'showed an earlier state or, after five minutes, unknown';
+
+create view analytics.region_vantages as
+select
+  g.region,
+  w.machine,
+  w.name,
+  w.place,
+  w.network,
+  w.holds_from,
+  lead(w.holds_from) over (partition by w.region_id order by w.holds_from) as holds_to
+from region_vantage w
+join region g using (region_id)
+-- no tick has seen it yet
+where w.holds_from < 'infinity';
+
+comment on view analytics.region_vantages is
+'Where the probes of each region ran, as the engine knew at each instant: one row per period without a change. Regions '
+'on one machine are one vantage. No row, or a null machine: the region is a vantage by itself. Kept forever.';
+comment on column analytics.region_vantages.region is 'Region id';
+comment on column analytics.region_vantages.machine is
+'Fingerprint of the machine that ran all of its probes; null: several machines, or unknown';
+comment on column analytics.region_vantages.name is
+'Name that all of its probes gave in VANTAGE; null: none, or they differed. It decides nothing, nor do place and '
+'network';
+comment on column analytics.region_vantages.place is 'Place that they gave; null as for name';
+comment on column analytics.region_vantages.network is 'Network that they gave; null as for name';
+comment on column analytics.region_vantages.holds_from is
+'Counts at the instants from here on: just after the instant whose decision was the first to find it reported';
+comment on column analytics.region_vantages.holds_to is 'Counts at the instants before this; null: still';
 
 create view analytics.rules_in_force as
 select f.holds_from, f.version, f.rules

@@ -98,6 +98,14 @@ void t.test("the analysts' interface", async (t) => {
     t.strictSame(schemas, []);
   });
 
+  await t.test("answers the statements before the questions of docs/analysts.md", async (t) => {
+    const analyst = await analystOf(t, url);
+    const [before = ""] = page.split("## Twenty questions");
+    const statements = [...before.matchAll(/```sql\n(.*?)```/gs)].flatMap(([, text = ""]) => text.split(";\n"));
+    t.ok(statements.length > 1);
+    for (const statement of statements) await t.resolves(analyst.query(statement), statement);
+  });
+
   await t.test("lets an analyst neither write nor run anything", async (t) => {
     const analyst = await analystOf(t, url);
     for (const statement of [
@@ -105,7 +113,7 @@ void t.test("the analysts' interface", async (t) => {
       "select * from api.clock",
       "select engine.rules_at(now())",
       "call upkeep.retain(now())",
-      "select logins.keep('me', 'core', 'x', null)",
+      "select logins.keep('me', 'core', 'x', null, true)",
       // views of a single table could be written through
       "update analytics.rules_in_force set rules = '{}'",
       "delete from analytics.feed_entries",
@@ -243,7 +251,7 @@ void t.test(
     const { pool, url } = await migratedDatabase(t);
     const name = `analyst_${randomBytes(6).toString("hex")}`;
     t.teardown(() => pool.script(`drop role if exists ${name}`));
-    await pool.file("keep_login", [name, "analyst", scramVerifier("x"), null]);
+    await pool.file("keep_login", [name, "analyst", scramVerifier("x"), null, false]);
 
     await t.test("are the documented ones", async (t) => {
       const wanted = await pool.query<{ setting: string; value: string }>(

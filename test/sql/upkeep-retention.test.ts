@@ -33,7 +33,27 @@ void t.test("roll-ups outlive their samples", async (t) => {
   t.ok(before["usual_hour"]!.length > 0);
   await assertRolledUp(t, pool, [...old, ...recent], now);
 
+  const days = (count: number) => new Date(+now - count * dayMs);
+  for (const [component, from, to] of [
+    [1, days(900), days(401)],
+    [1, days(401), days(399)],
+    [2, days(900), null],
+  ] as const)
+    await pool.query(sql`
+      insert into state_change (venue_id, component_id, state, started_at, ended_at, recorded_at)
+      select venue_id, component_id, 'operational', ${from}, ${to}, ${from} from component where component_id = ${component}
+    `);
+
   t.ok((await retain(pool, now)) > 0);
+  const states = await pool.query(sql`select component_id, ended_at from state_change order by component_id`);
+  t.strictSame(
+    states,
+    [
+      { component_id: 1, ended_at: days(399) },
+      { component_id: 2, ended_at: null },
+    ],
+    "a state is kept while it lasts, and for 400 days",
+  );
   const kept = await pool.query(sql`select from sample`);
   t.equal(kept.length, recent.length, "only samples beyond retention are dropped");
   await refreshEverything(pool, now);

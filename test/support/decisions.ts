@@ -22,6 +22,9 @@ const texts = {
   outliers: `select * from outlier order by component_id, region_id, started_at`,
   unjudged: `select * from unjudged order by component_id, started_at`,
   entries: `select component_id, max(good_at) as good_at from component_entry group by component_id order by component_id`,
+  stateChanges: `
+    select venue_id, component_id, state, started_at, ended_at from state_change
+    order by venue_id, component_id, started_at`,
   incidents: `select to_jsonb(i) - 'incident_id' as incident from incident i order by i.slug`,
   alerts: `
     select i.slug, e.kind, e.severity, e.at, e.dropped_at is not null as dropped
@@ -45,6 +48,7 @@ export async function forgetDecisions(db: Db): Promise<void> {
     delete from component_state;
     delete from venue_state;
     delete from region_venue_state;
+    delete from state_change;
     delete from impairment;
     delete from outlier;
     delete from unjudged;

@@ -12,7 +12,7 @@ export async function watch(db: Db, { worlds }: Run): Promise<void> {
   const venues = worlds.flatMap(({ venues }) => venues);
   await db.script(`
     truncate region, venue, component, probe, watch, sample, typical_latency, engine_clock, region_state, component_state,
-      venue_state, region_venue_state, incident, alert_event, delivery, delivery_attempt, impairment, outlier, unjudged, component_entry, region_vantage restart identity cascade
+      venue_state, region_venue_state, incident, alert_event, delivery, delivery_attempt, impairment, outlier, unjudged, state_change, component_entry, region_vantage restart identity cascade
   `);
   await db.query(sql`
     insert into region (region, name, position)

@@ -27,7 +27,7 @@ export function controls(measured: MeasuredPart = part("rest:time")): Control[] 
 
 export function confirmed(more: Partial<Confirmed> = {}): Confirmed {
   const components = ["rest:time", "rest:ticker", "ws:conn"].map((component) => ({
-    ...({ component, state: "operational", agreeing: 3, reporting: 3, fault: null, unknownBecause: null } as const),
+    ...({ component, state: "operational", agreeing: 3, counted: 3, fault: null, unknownBecause: null } as const),
   }));
   return {
     ...({ kind: "confirmed", state: "operational", since: "2026-01-31T12:00:00.000Z", components } as const),

@@ -126,8 +126,8 @@ export async function forget(db: Db): Promise<void> {
         execute 'delete from ' || kept;
       end loop;
     end $$;
-    truncate sample, engine_clock, region_state, component_state, venue_state, region_venue_state, incident, alert_event, change_event,
-      channel, delivery, delivery_attempt, impairment, typical_latency, typical_week, open_hour, hours_kept,
+    truncate sample, engine_clock, region_state, component_state, venue_state, region_venue_state, incident, alert_event,
+      change_event, state_change, channel, delivery, delivery_attempt, impairment, typical_latency, typical_week, open_hour, hours_kept,
       rules_in_force, excluded_minute, unjudged restart identity;
     update component_entry set good_at = '-infinity' where good_at is distinct from '-infinity';
     update rollups_made set hours_to = default, days_to = default

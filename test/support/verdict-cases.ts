@@ -19,7 +19,7 @@ interface Claim {
 export function ofQuorum(component: string, { state, componentState, agreeing = 3, fault, because }: Claim = {}) {
   const venueState = state ?? "operational";
   const unknownBecause = because ? { reason: because, detail: `${because} from here` } : null;
-  const seen = { component, state: componentState ?? venueState, agreeing, reporting: 3 };
+  const seen = { component, state: componentState ?? venueState, agreeing, counted: 3 };
   return confirmed({ state: venueState, components: [{ ...seen, fault: fault ?? null, unknownBecause }] });
 }
 
@@ -82,7 +82,7 @@ export const verdictCases: readonly VerdictCase[] = [
       quorum: confirmed({
         state: "degraded",
         components: (["limited", "http"] as const).map((fault, at) => ({
-          ...{ component: ["rest:time", "rest:ticker"][at]!, state: "degraded", agreeing: 2, reporting: 3 },
+          ...{ component: ["rest:time", "rest:ticker"][at]!, state: "degraded", agreeing: 2, counted: 3 },
           ...{ fault, unknownBecause: null },
         })),
       }),

@@ -36,6 +36,7 @@ type ComponentKind = "rest" | "ws";
 export interface AlertEvidence {
   summary: string;
   reporting: number;
+  counted: number;
   quorum: number;
   confirming: number;
   votes: {
@@ -73,6 +74,7 @@ export interface AlertIncident {
   durationSeconds: number | null;
   quorum: number;
   reporting: number;
+  counted: number;
   regions: string[];
   official: OfficialNotice | null;
   officialObserved: boolean | null;

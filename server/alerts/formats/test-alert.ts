@@ -38,6 +38,7 @@ export function testAlert(at: Date): Alert {
       durationSeconds: null,
       quorum: 2,
       reporting: 3,
+      counted: 3,
       regions: ["eu-central", "us-east"],
       official: null,
       officialObserved: null,
@@ -57,8 +58,9 @@ export function testAlert(at: Date): Alert {
       target: "https://api.example.com/ticker",
     },
     evidence: {
-      summary: "2 of 3 reporting regions see it bad; 2 are needed: http 7, timeout 7",
+      summary: "2 of 3 regions with a vote see it bad; 2 are needed: http 7, timeout 7",
       reporting: 3,
+      counted: 3,
       quorum: 2,
       confirming: 2,
       votes: [

@@ -37,6 +37,9 @@ export const streamHeaders = {
 /** Below the half minute after which proxies, and our own server, close a silent connection. */
 const usualHeartbeatMs = 15_000;
 
+/** Every five minutes an event takes the place of a heartbeat, with the number of the newest change. */
+const heartbeatsPerEvent = 20;
+
 /** How often it is looked whether what clients know has become stale. */
 const freshnessMs = 2_000;
 
@@ -59,6 +62,7 @@ export function makeEventStreams(
   /** Those that get changes as they come. */
   const streams = new Set<Stream>();
   let stop = () => {};
+  let heartbeats = 0;
   let shown: Freshness = { stale: false, ageSeconds: null };
 
   function add(stream: Stream): void {
@@ -95,9 +99,13 @@ export function makeEventStreams(
     return { at: log.newestAt(), ...shown };
   }
 
-  /** With the number up to which a client has everything, although its filter let nothing through. */
+  /**
+   * A comment without the empty line that ends an event: some readers (httpx-sse) take any empty line for an event. The
+   * event now and then tells the number up to which a client has everything, although its filter let nothing through.
+   */
   function heartbeat(): void {
-    const text = `: heartbeat\nid: ${log.newest()}\n\n`;
+    const isEvent = ++heartbeats % heartbeatsPerEvent === 0;
+    const text = isEvent ? frameOf(log.newest(), "freshness", shown) : ": heartbeat\n";
     for (const stream of streams) write(stream, text);
   }
 
@@ -145,7 +153,8 @@ export function makeEventStreams(
       for (let reading = 0; reading < 2 && after !== null && after > log.newest(); reading++) await log.catchUp();
       if (isGone(response)) return;
       response.writeHead(200, streamHeaders);
-      response.write(`retry: ${retryMs.least + Math.floor(Math.random() * (retryMs.most - retryMs.least))}\n\n`);
+      // part of the first event, for the same readers
+      response.write(`retry: ${retryMs.least + Math.floor(Math.random() * (retryMs.most - retryMs.least))}\n`);
       if (after === null) join(stream, "start");
       else await resume(stream, after);
     },

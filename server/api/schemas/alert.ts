@@ -46,9 +46,10 @@ const usualVote = exampleOf(vote) as TypeOf<typeof vote>;
 const evidence = object("The evidence of the event: the votes at this opening, escalation or closing.", {
   summary: text(
     "The same as a sentence for people, with the faults of all votes; the wording may change.",
-    "2 of 2 reporting regions see it bad; 2 are needed: timeout 14",
+    "2 of 2 regions with a vote see it bad; 2 are needed: timeout 14",
   ),
-  reporting: integer("Number of regions with a vote.", 2),
+  reporting: integer("Number of regions that reported the component.", 3),
+  counted: integer("Number of regions with a vote.", 2),
   quorum: integer("Number of votes needed.", 2),
   confirming: integer("Number of votes that confirm trouble: with a sufficient bad run, or failing in part.", 2),
   votes: shownAs(list("Regions that had a vote.", vote), [

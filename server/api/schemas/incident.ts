@@ -97,7 +97,12 @@ const incidentObject = object("An incident, the same object everywhere.", {
     null,
   ),
   quorum: integer("Number of regions that had to agree at the opening.", 2, 1),
-  reporting: integer("Number of regions that reported the component then.", 2, 1),
+  reporting: integer(
+    "Number of regions that reported the component then; until release 0.10 the same as counted.",
+    3,
+    1,
+  ),
+  counted: integer("Number of these whose votes counted.", 2, 1),
   regions: shownAs(
     list(
       "The regions that voted degraded or outage at the opening, without those that followed later. Empty if no votes are on record.",
@@ -193,7 +198,10 @@ const votesObject = object("The votes behind a decision.", {
   at: instant("The tick that decided.", openedAt),
   state: { ...state, description: "The state by quorum." },
   quorum: integer("Number of votes needed.", 2, 1),
-  reporting: integer("Number of regions with a vote.", 2),
+  reporting: integer(
+    "Number of regions that reported the component; in decisions of an earlier version, which lack `counted`, those with a vote.",
+    3,
+  ),
   confirming: integer("Number of votes that confirm trouble: with a sufficient bad run, or failing in part.", 2),
   votes: list("Regions that had a vote.", named("Vote", vote)),
   notCounted: list(
@@ -216,6 +224,7 @@ const votesObject = object("The votes behind a decision.", {
 const votes = named(
   "Votes",
   withOptional(votesObject, {
+    counted: integer("Number of regions with a vote. Absent in decisions of an earlier version.", 2),
     published: integer("Number of regions published in the registry. Absent in decisions of an earlier version.", 3),
     vantages: integer(
       "Number of vantages of the regions with a vote: regions whose probes run on one machine are one. Absent in decisions of an earlier version.",

@@ -4,13 +4,13 @@ import { componentUptime, excluded, uptimeBasis, uptimePart, uptimePct } from ".
 const windowDays = integer("Length of the window in UTC days, today included.", 90, 1);
 const typicalP50Ms = orNull(
   integer(
-    "The median REST latency of a usual hour: the median of the exact hourly medians, over all endpoints and regions; null if there were fewer than 3 hours.",
+    "Latency of the median hour: the median of the exact hourly medians of REST in the window, over all endpoints and regions; null if there were fewer than 3 hours. Another figure than the typical latency of the board (typicalMs), which is that of the median minute of seven days.",
     84,
   ),
 );
 const typicalP95Ms = orNull(
   integer(
-    "The median of the 95th percentiles of the same hours: in a usual hour, a twentieth of the responses take longer; null if typicalP50Ms is.",
+    "The median of the 95th percentiles of the same hours: in the median hour, a twentieth of the responses take longer; null if typicalP50Ms is.",
     210,
   ),
 );

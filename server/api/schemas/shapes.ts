@@ -198,6 +198,14 @@ export const freshness = {
     ),
     null,
   ),
+  decidedAt: shownAs(
+    orNull(
+      instant(
+        "The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision.",
+      ),
+    ),
+    null,
+  ),
 };
 
 /** Separate, since as an argument its words would be inferred as any text. */

@@ -113,6 +113,12 @@ export const componentState = object("One component of a venue.", {
 
 const venueStatus = object("One venue on the board.", {
   ...venueHead,
+  ccxtId: orNull(
+    text(
+      "Id of the same exchange in ccxt; null if it is not in ccxt. It may differ from `id`, and ccxt may have another exchange of that id: its `coinbase` is Coinbase Advanced Trade, and ours is its `coinbaseexchange`.",
+      "okx",
+    ),
+  ),
   state,
   since,
   uptimePct90d: {
@@ -123,7 +129,10 @@ const venueStatus = object("One venue on the board.", {
   measuredDays: integer("Days of the ninety with a measured minute.", 90),
   ...uptimeBasis,
   typicalMs: orNull(
-    integer("Median of per-minute REST medians over seven days, all regions; null if there were fewer than 3.", 84),
+    integer(
+      "Typical latency: the median of per-minute REST medians over seven days, all regions; null if there were fewer than 3.",
+      84,
+    ),
   ),
   typicalMinutes,
   typicalAsOf,
@@ -188,7 +197,7 @@ export const statusResponse = named(
       ...uptimeBasis,
       medianLatencyMs: orNull(
         integer(
-          "Median of per-minute REST medians over seven days, over all rows; null if there were fewer than 3.",
+          "Typical latency of all rows: the median of per-minute REST medians over seven days; null if there were fewer than 3.",
           84,
         ),
       ),

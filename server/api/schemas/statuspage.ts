@@ -40,7 +40,7 @@ const page = named(
 const indicator = orNull(
   oneOf(
     ["none", "minor", "critical"],
-    "none: operational; minor: degraded; critical: outage; null: unknown, for which the format has no word.",
+    "none: operational; minor: degraded; critical: outage; null: unknown, for which the format has no word, also while nothing is decided for half a minute or longer.",
   ),
 );
 
@@ -49,7 +49,7 @@ const statusObject = named(
   object("All components together.", {
     indicator: shownAs(indicator, "minor"),
     description: text(
-      "The same in words. Says how many components are not listed because their state is unknown.",
+      "The same in words. Says how many components are not listed because their state is unknown, and for how long nothing was decided.",
       "Partially Degraded Service",
     ),
   }),
@@ -87,7 +87,7 @@ function updateOf<Words extends string>(status: Schema<Words>) {
     id: text("Unique and permanent.", "kraken-2026-01-31-rest-degraded-opened"),
     incident_id: slug,
     status,
-    body: text("What happened.", "2 of 3 reporting regions saw Ticker (rest:ticker) fail: degraded."),
+    body: text("What happened.", "2 of 3 regions with a vote saw Ticker (rest:ticker) fail: degraded."),
     created_at: instant("When.", openedAt),
     updated_at: instant("The same: an update is never edited.", openedAt),
     display_at: instant("The same.", openedAt),

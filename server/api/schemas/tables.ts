@@ -120,7 +120,7 @@ export const incidentsTable: TableSchema = {
     officialPostedAt: ofNotice("postedAt"),
     officialVanished: ofNotice("vanished"),
     aheadUncorrelated: ofNotice("aheadUncorrelated"),
-    ...propertiesOf(incident, ["officialObserved"]),
+    ...propertiesOf(incident, ["officialObserved", "counted"]),
   },
 };
 

@@ -22,8 +22,12 @@ const componentVerdict = object("One component, by quorum over all regions, or a
   since,
   fault: presentFault,
   unknownBecause: unseenBecause,
-  agreeing: integer("Number of the reporting regions that see this state, or for `degraded` an outage.", 2),
-  reporting: integer("Number of regions whose votes count now.", 3),
+  agreeing: integer("Number of the counted regions that see this state, or for `degraded` an outage.", 2),
+  counted: integer(
+    "Number of regions whose votes count now: of those that report it, without impaired and refused ones and outliers.",
+    2,
+  ),
+  reporting: integer("Number of regions that report it now, whether or not their votes count.", 3),
   incident: orNull({ ...slug, description: "Slug of its open incident; null if it has none." }),
 });
 

@@ -139,8 +139,8 @@ export function dissentOn(e: Evidence): Dissent | null {
   if (e.quorum.kind !== "confirmed") return null;
   const most = e.quorum.dissenting?.length ?? Infinity;
   const dissents = aloneHere(e, isBad).map((part): Dissent => {
-    const { component, agreeing, reporting } = confirmedIn(e, part)!;
-    return { component, regions: Math.min(reporting - agreeing, most), of: reporting };
+    const { component, agreeing, counted } = confirmedIn(e, part)!;
+    return { component, regions: Math.min(counted - agreeing, most), of: counted };
   });
   const [first] = dissents.sort((a, b) => b.regions - a.regions);
   return first !== undefined && first.regions > 0 ? first : null;

@@ -44,7 +44,7 @@ export interface QuorumComponent {
   state: StateWord;
   /** Regions that see this state, of those whose votes count. */
   agreeing: number;
-  reporting: number;
+  counted: number;
   /** What it mostly is, if it is degraded or in outage. */
   fault: string | null;
   /** Why it is unknown although it is measured. */

@@ -13,8 +13,7 @@ export function regionsSay(quorum: Quorum): string {
   if (quorum.kind !== "confirmed") return "";
   const bad = quorum.components.filter(({ state }) => state === "outage" || state === "degraded");
   const parts = bad.map(
-    ({ component, state, agreeing, reporting }) =>
-      `${component} ${state}, as ${agreeing} of ${reporting} regions agree`,
+    ({ component, state, agreeing, counted }) => `${component} ${state}, as ${agreeing} of ${counted} regions agree`,
   );
   const more = parts.length > 3 ? ` and ${parts.length - 3} more` : "";
   const named = parts.length === 0 ? "" : `: ${parts.slice(0, 3).join("; ")}${more}`;
@@ -76,6 +75,6 @@ export function partsWith({ here }: Evidence, fault: string): string {
 
 export function limitedText(e: Evidence): string {
   return limitedToAll(e)
-    .map(({ component, agreeing, reporting }) => `${component}, as ${agreeing} of ${reporting} regions agree`)
+    .map(({ component, agreeing, counted }) => `${component}, as ${agreeing} of ${counted} regions agree`)
     .join("; ");
 }

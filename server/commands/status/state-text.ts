@@ -27,7 +27,7 @@ export function venueText(venue: RemoteVenue): string {
   const head = ["component", "state", "since", "regions that agree", "open incident"];
   const rows = components.map((one) => [
     ...[one.component, componentState(one, venue), sinceText(one.since, venue)],
-    ...[`${one.agreeing} of ${one.reporting}`, one.incident ?? "-"],
+    ...[`${one.agreeing} of ${one.counted}`, one.incident ?? "-"],
   ]);
   const open = activeIncidents === 1 ? "1 open incident" : `${activeIncidents} open incidents`;
   const first = `${name} (${id}, ${category}): ${stateText(state, venue)} since ${sinceText(since, venue)}`;

@@ -89,13 +89,13 @@ function troubleOf(venue: Board["venues"][number], incidents: readonly Published
     const word = lookOf(venue.state, commonFault(venue.components)).word.toLowerCase();
     return `${name}: ${word} ${boardWords.lasting(durationText(sinceMs(venue.since, now)))}.`;
   }
-  const { label, severity, fault, regions, reporting, startedAt } = worst;
+  const { label, severity, fault, regions, counted, startedAt } = worst;
   const isDown = severity === "outage";
   if (venue.state === "unknown") return `${name}: ${boardWords.unseen(isolated(label), isDown, fault)}`;
   const lasting = boardWords.lasting(durationText(sinceMs(startedAt, now)));
   const parts = [
     boardWords.failing(isolated(label), isDown, fault, lasting),
-    ...(regions.length > 0 ? [boardWords.seenBy(regions.length, reporting)] : []),
+    ...(regions.length > 0 ? [boardWords.seenBy(regions.length, counted)] : []),
   ];
   const others = open.length - 1;
   return `${name}: ${parts.join(", ")}${others > 0 ? boardWords.andOthers(others) : ""}.`;

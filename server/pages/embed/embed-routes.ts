@@ -40,7 +40,7 @@ export function embedRoutes({ registry, boards, baseUrl, siteNotice = null }: Em
   /** A venue's row on the board, how old the board is, and what both are made from. */
   async function rowOf(asked: string) {
     const id = ids.get(asked);
-    if (id === undefined) throw noSuchVenue(asked);
+    if (id === undefined) throw noSuchVenue(asked, registry);
     const snapshot = (await boards.status(null))!;
     const board = dataOf(statusResponse, snapshot);
     const venue = board.venues.find((row) => row.id === id);

@@ -33,7 +33,7 @@ interface VotesProps {
 }
 
 function Votes({ decision, votes, regionNames }: VotesProps) {
-  const { at, reporting, quorum, confirming, published, vantages, notes } = votes;
+  const { at, reporting, counted = reporting, quorum, confirming, published, vantages, notes } = votes;
   const bad = votes.votes.filter(({ vote }) => vote === "degraded" || vote === "outage").length;
   return (
     <>
@@ -43,7 +43,7 @@ function Votes({ decision, votes, regionNames }: VotesProps) {
       <p>
         {incidentPageWords.tally[decision === "closing" ? "closing" : "opening"]({
           bad,
-          reporting,
+          counted,
           quorum,
           confirming,
         })}{" "}

@@ -82,8 +82,8 @@ function Target({ detail: { component, stallThreshold } }: { detail: IncidentDet
 }
 
 function agreementOf({ incident }: IncidentDetail, regionNames: RegionNames): string {
-  const { quorum, reporting, regions } = incident;
-  const needed = incidentPageWords.needed(quorum, reporting);
+  const { quorum, counted, regions } = incident;
+  const needed = incidentPageWords.needed(quorum, counted);
   if (regions.length === 0) return `${needed} ${incidentPageWords.noVotes}`;
   return `${needed} ${incidentPageWords.agreed(regions.map((id) => regionName(regionNames, id)).join(", "))}`;
 }

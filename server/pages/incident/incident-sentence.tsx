@@ -7,7 +7,7 @@ import type { IncidentDetail } from "./incident-detail.js";
 /** `OKX: Ticker was down for 18 minutes.`, or `OKX: Ticker has been failing since 22:42 UTC (4 minutes), …` */
 export function IncidentSentence({ detail }: { detail: IncidentDetail }) {
   const { incident, generatedAt: now } = detail;
-  const { startedAt, lastBadAt, durationSeconds, regions, reporting, fault } = incident;
+  const { startedAt, lastBadAt, durationSeconds, regions, counted, fault } = incident;
   const subject = subjectOf(detail);
   const kind = kindOf(detail);
   if (durationSeconds !== null)
@@ -26,8 +26,7 @@ export function IncidentSentence({ detail }: { detail: IncidentDetail }) {
   return (
     <>
       {subject} {incidentPageWords.since(kind, fault)} <Instant at={startedAt} now={now} /> (
-      <Elapsed from={startedAt} now={now} />){regions.length > 0 && `, ${boardWords.seenBy(regions.length, reporting)}`}
-      .
+      <Elapsed from={startedAt} now={now} />){regions.length > 0 && `, ${boardWords.seenBy(regions.length, counted)}`}.
     </>
   );
 }

@@ -25,7 +25,7 @@ export function IncidentList({ incidents, others, names, now }: IncidentListProp
             {isolated(names.get(incident.venue) ?? incident.venue)}: {isolated(incident.label)}
           </a>{" "}
           <span class="minor">
-            {incident.regions.length > 0 && `${boardWords.seenBy(incident.regions.length, incident.reporting)}, `}
+            {incident.regions.length > 0 && `${boardWords.seenBy(incident.regions.length, incident.counted)}, `}
             {incidentWords.began} <Instant at={incident.startedAt} now={now} />,{" "}
             {incident.durationSeconds === null ? (
               <>

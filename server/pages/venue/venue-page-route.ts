@@ -26,7 +26,7 @@ export function venuePageRoute({ registry, boards, baseUrl }: PagesOptions, rend
   return async (request, response) => {
     const asked = request.params.venue;
     const venue = ids.get(asked);
-    if (venue === undefined) throw noSuchVenue(asked);
+    if (venue === undefined) throw noSuchVenue(asked, registry);
     const query = withoutEmpty(queryOf(request));
     if (venue !== asked) {
       response.setHeader("Cache-Control", longCache);
@@ -51,7 +51,7 @@ export function downRedirect(registry: Registry): VenueRoute {
   const ids = presentIds(registry);
   return (request, response) => {
     const venue = ids.get(request.params.venue);
-    if (venue === undefined) throw noSuchVenue(request.params.venue);
+    if (venue === undefined) throw noSuchVenue(request.params.venue, registry);
     response.setHeader("Cache-Control", longCache);
     response.redirect(301, `/venues/${venue}`);
   };

@@ -27,7 +27,7 @@ export const compareWords = {
   degraded: "Minutes degraded",
   incidents: "Incidents",
   stillOpen: (count: number) => `${count} open`,
-  usual: "Usual latency",
+  usual: "Latency of the median hour",
   slowest: "One in 20 is slower than",
   longest: "Longest incident",
   none: "none",

@@ -86,8 +86,8 @@ export const incidentPageWords = {
     estimate: "an estimate",
   },
   agreement: "Agreement",
-  needed: (quorum: number, reporting: number) =>
-    `${quorum} of the ${reporting} regions that reported had to see the trouble before we opened the incident.`,
+  needed: (quorum: number, counted: number) =>
+    `${quorum} of the ${counted} regions with a vote had to see the trouble before we opened the incident.`,
   agreed: (regions: string) => `These did: ${regions}.`,
   noVotes: "No votes are on record.",
   flapping: "Flapping",
@@ -115,10 +115,10 @@ export const incidentPageWords = {
     closing: "Votes at the closing",
   },
   tally: {
-    opening: ({ bad, reporting, quorum, confirming }: Tally) =>
-      `${bad} of ${reporting} reporting regions saw it degraded or down; ${quorum} were needed. ${confirming} had seen it for long enough to confirm it.`,
-    closing: ({ bad, reporting, quorum }: Tally) =>
-      `${bad} of ${reporting} reporting regions still saw it degraded or down; ${quorum} would be needed.`,
+    opening: ({ bad, counted, quorum, confirming }: Tally) =>
+      `${bad} of ${counted} regions with a vote saw it degraded or down; ${quorum} were needed. ${confirming} had seen it for long enough to confirm it.`,
+    closing: ({ bad, counted, quorum }: Tally) =>
+      `${bad} of ${counted} regions with a vote still saw it degraded or down; ${quorum} would be needed.`,
   },
   fleet: (published: number, vantages: number) =>
     `We measure from ${published} ${published === 1 ? "region" : "regions"}; those that voted measured from ${vantages} ${vantages === 1 ? "place" : "different places"}.`,
@@ -174,7 +174,7 @@ function verbOf(fault: Fault | null) {
 
 interface Tally {
   bad: number;
-  reporting: number;
+  counted: number;
   quorum: number;
   confirming: number;
 }
@@ -192,7 +192,7 @@ export const voteColumns: [name: string, isFigure: boolean][] = [
   ["Slow", true],
   ["Bad in a row", true],
   ["Faults", false],
-  ["Median (usual)", true],
+  ["Median (typical)", true],
   ["Age of newest", true],
   ["Measured from", false],
 ];

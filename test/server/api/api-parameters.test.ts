@@ -123,6 +123,27 @@ void t.test("requests are validated", async (t) => {
       for (const path of all) t.equal((await api.ask(path)).status, Number(status), path.slice(0, 60));
   });
 
+  await t.test("an unknown venue is answered with the one that is probably meant", async (t) => {
+    const meant = {
+      ...{ OKX: "okx", Kraken: "kraken", "coinbase-exchange": "coinbase", okex: "okx", bitstanp: "bitstamp" },
+      // ids of ccxt
+      ...{ krakenfutures: "kraken-futures", kucoinfutures: "kucoin-futures", gateio: "gate" },
+      ...{ binanceusdm: "binance-futures", coinbaseexchange: "coinbase" },
+    };
+    for (const [asked, id] of Object.entries(meant))
+      for (const path of ["/v1/targets/*", "/v1/exchanges/*/state", "/feeds/*/incidents.atom", "/badges/*.json"]) {
+        const { body } = await api.ask(path.replace("*", asked));
+        t.match(body, { status: 404, detail: `Unknown venue "${asked}". Did you mean ${id}? ` }, path);
+      }
+    for (const path of ["/is-krakenfutures-down", "/venues/krakenfutures", "/embed/krakenfutures"])
+      t.match((await api.ask(path)).body, { detail: /Did you mean kraken-futures\?/ }, path);
+    for (const asked of ["mtgox", "%F0%9F%92%A3", "x".repeat(500)])
+      t.notMatch((await api.ask(`/v1/targets/${asked}`)).text, "Did you mean", asked);
+    const { venues } = (await api.ask<{ venues: { id: string; ccxtId: string | null }[] }>("/v1/status")).body;
+    const ids = Object.fromEntries(venues.map(({ id, ccxtId }) => [id, ccxtId]));
+    t.match(ids, { coinbase: "coinbaseexchange", "binance-futures": "binanceusdm", okx: "okx" });
+  });
+
   await t.test("only read methods are allowed", async (t) => {
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"]) {
       const answer = await api.ask("/v1/status", { method });

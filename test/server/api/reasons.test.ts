@@ -179,7 +179,7 @@ void t.test("what limits our requests is called that, and never down", async (t)
   const statuspage = await fetch(`http://127.0.0.1:${api.port}/statuspage/kraken/api/v2/incidents.json`);
   const document = await statuspage.text();
   t.match(document, "Ticker (rest:ticker) limits our requests");
-  t.match(document, "2 of 3 reporting regions saw that Ticker (rest:ticker) limits our requests.");
+  t.match(document, "2 of 3 regions with a vote saw that Ticker (rest:ticker) limits our requests.");
 });
 
 void t.test("a venue that says that it does not trade is quoted", async (t) => {
@@ -205,8 +205,7 @@ void t.test("agents are given the reasons", async (t) => {
 void t.test("the command line is given the reasons", async (t) => {
   const service = makeService(`http://127.0.0.1:${api.port}`, { deadlineMs: 20_000 });
   t.teardown(() => service.close());
-  const asked = (venue: string | null) =>
-    statusOf(service, { venue, category: null, registry: () => Promise.resolve(registry) });
+  const asked = (venue: string | null) => statusOf(service, { venue, category: null });
   const okx = await asked("okx");
   t.match(okx.text, /rest:ticker +unknown: never seen good from here +20/);
   t.match(okx.text, /\n\S*rest:ticker\S*.*: never seen good from here \(eu-central, us-east: connect\); check/);

@@ -1,6 +1,8 @@
 /** Bodies while the engine lags: they say so, and how old they are. */
 import t from "tap";
+import { sql } from "../../../shared/database/pool.js";
 import { staleAfterMs } from "../../../server/api/stale.js";
+import { agentOn } from "../../support/agent.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { emptied } from "../../support/emptied.js";
@@ -10,6 +12,7 @@ interface Freshness {
   generatedAt: string;
   stale: boolean;
   ageSeconds: number | null;
+  decidedAt: string | null;
 }
 
 const database = await migratedDatabase(t);
@@ -31,9 +34,31 @@ void t.test("every body says that it is stale, with its age, once the engine lag
     t.equal(body.stale, true, path);
     t.ok(body.ageSeconds! >= 130 && body.ageSeconds! % 10 === 0, `${path}: ${body.ageSeconds} s`);
     const fresh = await inTime.ask<Freshness>(path);
-    t.match(fresh.body, { stale: false, ageSeconds: null, generatedAt: body.generatedAt }, path);
-    const plain = { ...(JSON.parse(text) as object), stale: false, ageSeconds: null };
+    t.match(fresh.body, { stale: false, ageSeconds: null, decidedAt: null, generatedAt: body.generatedAt }, path);
+    t.ok(body.decidedAt! <= body.generatedAt, path);
+    const plain = { ...(JSON.parse(text) as object), stale: false, ageSeconds: null, decidedAt: null };
     t.strictSame(plain, JSON.parse(fresh.text), `${path}: nothing else differs`);
+  }
+});
+
+void t.test("the instant of the decision stands still while that of the body moves on", async (t) => {
+  const { pool } = await emptied(database);
+  await measured(pool, { from: ago(150), to: ago(0) });
+  await decide(pool, ago(100));
+  for (const behindS of [60, 320, 40_000]) {
+    const at = ago(behindS);
+    // silent, or an engine that catches up
+    await pool.query(sql`update engine_clock set ticked_at = ${at}, revision = 0`);
+    const api = await serve(t, { pool, registry, staleAfterMs });
+    for (const path of paths) {
+      const { body } = await api.ask<Freshness>(path);
+      t.equal(body.decidedAt, at.toISOString(), `${path}, ${behindS} s`);
+      const ahead = Date.parse(body.generatedAt) - +at;
+      t.ok(behindS < 300 ? ahead === 0 : ahead > 1000 * (behindS - 60), `${path}, ${ahead} ms`);
+    }
+    const agent = await agentOn(t, api.port);
+    const { data } = await agent.ask("is_it_down", { venue: "kraken" });
+    t.equal(data["asOf"], at.toISOString(), "agents are told that instant");
   }
 });
 

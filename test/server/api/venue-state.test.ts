@@ -27,11 +27,11 @@ void t.test("a venue in trouble", async (t) => {
     t.equal(state, detail.state, "as everywhere else");
     t.equal(activeIncidents, 1);
     const ticker = components.find(({ component }) => component === "rest:ticker")!;
-    t.match(ticker, { state: /degraded|outage/, fault: "timeout", agreeing: 2, reporting: 3 });
+    t.match(ticker, { state: /degraded|outage/, fault: "timeout", agreeing: 2, counted: 3, reporting: 3 });
     const { body } = await api.ask<{ incident: { component: string } }>(`/v1/incidents/${ticker.incident}`);
     t.equal(body.incident.component, "rest:ticker", "with a permalink");
     for (const other of components.filter(({ component }) => component !== "rest:ticker"))
-      t.match(other, { state: "operational", agreeing: 3, reporting: 3, incident: null }, other.component);
+      t.match(other, { state: "operational", agreeing: 3, counted: 3, reporting: 3, incident: null }, other.component);
   });
 
   await t.test("has the same components on the board and on its page", async (t) => {
@@ -87,8 +87,39 @@ void t.test("a venue in trouble", async (t) => {
     await decide(pool, ago(100));
     const { components } = await stateOf(api, "kraken");
     const book = components.find(({ component }) => component === "rest:book")!;
-    t.match(book, { state: "operational", agreeing: 2, reporting: 2 });
+    t.match(book, { state: "operational", agreeing: 2, counted: 2, reporting: 2 });
   });
+});
+
+void t.test("a region may report a component without having a vote on it", async (t) => {
+  const { pool } = await emptied(database);
+  await measured(pool, { from: ago(400), to: ago(0) });
+  const kraken = { venue: "kraken", regions: ["us-east"] };
+  await measured(pool, { from: ago(300), to: ago(0), ...kraken, component: "rest:ticker", fault: "blocked" });
+  await measured(pool, { from: ago(300), to: ago(0), ...kraken, component: "rest:book", fault: "timeout" });
+  await decide(pool, ago(100));
+  const votes = async (venue: string, id: string) => {
+    const api = await serve(t, { pool, registry });
+    const { components } = await stateOf(api, venue);
+    const { state, agreeing, counted, reporting } = components.find(({ component }) => component === id)!;
+    return { state, agreeing, counted, reporting };
+  };
+  const two = { state: "operational", agreeing: 2, counted: 2, reporting: 3 };
+  t.strictSame(await votes("kraken", "rest:ticker"), two, "it is refused alone");
+  t.strictSame(await votes("kraken", "rest:book"), { ...two, counted: 3 }, "its vote counts, and it disagrees");
+  await pool.query(sql`
+    insert into outlier (component_id, region_id, started_at)
+    select component_id, region_id, ${ago(1_000)} from component join venue using (venue_id), region
+    where venue = 'kraken' and component = 'rest:book' and region = 'us-east'
+  `);
+  t.strictSame(await votes("kraken", "rest:book"), two, "it is an outlier");
+  t.strictSame(await votes("okx", "rest:ticker"), { ...two, agreeing: 3, counted: 3 });
+  await pool.query(sql`
+    insert into impairment (region_id, started_at, recognised_at, venues, measured)
+    select region_id, ${ago(1_000)}, ${ago(900)}, '{okx}', 1 from region where region = 'eu-central'
+  `);
+  t.strictSame(await votes("okx", "rest:ticker"), two, "it is impaired");
+  await pool.script("delete from impairment");
 });
 
 void t.test("without an engine, it agrees on nothing", async (t) => {
@@ -96,7 +127,8 @@ void t.test("without an engine, it agrees on nothing", async (t) => {
   const api = await serve(t, { pool, registry, staleAfterMs: 30_000 });
   const { state, stale, ageSeconds, components } = await stateOf(api, "kraken");
   t.match({ state, stale, ageSeconds }, { state: "unknown", stale: true, ageSeconds: null });
-  for (const one of components) t.match(one, { state: "unknown", agreeing: 0, reporting: 0, incident: null });
+  for (const one of components)
+    t.match(one, { state: "unknown", agreeing: 0, counted: 0, reporting: 0, incident: null });
 });
 
 void t.test("an unknown venue is not found, and a former id is", async (t) => {

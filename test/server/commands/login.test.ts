@@ -32,7 +32,7 @@ void t.test("logins have their role's rights and limits, and hide their password
     const name = newLogin(t, pool);
     const verifier = scramVerifier(password);
     const keep = (kind: string, connections: number | null = null) =>
-      pool.file("keep_login", [name, kind, verifier, connections]);
+      pool.file("keep_login", [name, kind, verifier, connections, false]);
 
     /** The setting that needs a superuser. */
     const files = (limit: string) =>
@@ -47,6 +47,7 @@ void t.test("logins have their role's rights and limits, and hide their password
         "default_transaction_read_only=on",
         "idle_in_transaction_session_timeout=10min",
         "idle_session_timeout=1h",
+        'search_path="$user", analytics, public',
         "statement_timeout=5min",
         ...files("4GB").settings,
       ],
@@ -77,8 +78,53 @@ void t.test("logins have their role's rights and limits, and hide their password
       sql`select rolname as name from pg_roles where rolsuper limit 1`,
     );
     for (const taken of [name, "vw_web", "pg_monitor", superuser!.name])
-      await t.rejects(pool.file("keep_login", [taken, "web", "x", null]), { code: "42939" }, taken);
+      await t.rejects(pool.file("keep_login", [taken, "web", "x", null, false]), { code: "42939" }, taken);
     t.match(await seen(pool, name), { superuser: !withoutSuperuser, memberOf: [] });
+  });
+
+  await t.test("an analyst may have a schema of its own, and has no right in any other", async (t) => {
+    const [name, other] = [newLogin(t, pool), newLogin(t, pool)];
+    const keep = (login: string, ownSchema: boolean, kind = "analyst") =>
+      pool.file("keep_login", [login, kind, "x", null, ownSchema]);
+    t.teardown(() => pool.script(`drop owned by ${name}; drop schema if exists ${name}`));
+    await keep(name, true);
+    await keep(other, false);
+    const isReadOnly = async (login: string) =>
+      (await seen(pool, login)).settings.some((one) => one.startsWith("default_transaction_read_only"));
+    t.notOk(await isReadOnly(name));
+    t.ok(await isReadOnly(other));
+    await keep(name, false);
+    t.notOk(await isReadOnly(name), "a new password takes nothing away");
+
+    const as = (login: string, statement: string) =>
+      pool.transaction(async (tx) => {
+        await tx.script(`set local role ${login}`);
+        await tx.script(statement);
+      });
+    for (const statement of [
+      `create table ${name}.venues_of_mine as select venue, state from analytics.venues`,
+      `create view ${name}.down as select * from analytics.state_changes where state = 'outage'`,
+      `insert into ${name}.venues_of_mine values ('mine', 'unknown'); drop view ${name}.down`,
+      `grant usage on schema ${name} to ${other}; grant select on all tables in schema ${name} to ${other}`,
+    ])
+      await t.resolves(as(name, statement), statement);
+    await t.resolves(as(other, `select * from ${name}.venues_of_mine`), "whom it lets in can read");
+    for (const [login, statement] of [
+      [other, `create table ${name}.theirs ()`],
+      [other, `insert into ${name}.venues_of_mine values ('mine', 'unknown')`],
+      [other, `create schema ${other}`],
+      ...["public.mine", "analytics.mine", "venuewatch.mine", "engine.mine", `${name}_2.mine`].map(
+        (table) => [name, `create table ${table} ()`] as const,
+      ),
+      [name, `create schema ${name}_2`],
+      [name, "select * from venuewatch.sample"],
+      [name, `grant create on schema ${name} to ${other}; create table analytics.x ()`],
+    ] as const)
+      await t.rejects(as(login, statement), { code: /42501|3F000/ }, statement);
+    for (const taken of ["analytics", "venuewatch", "engine"]) {
+      await t.rejects(keep(taken, true), { code: "42P06" }, taken);
+      t.strictSame(await pool.query(sql`select from pg_roles where rolname = ${taken}`), [], "and no login was made");
+    }
   });
 
   await t.test("the connections of all roles fit into a server's limit", async (t) => {
@@ -103,6 +149,7 @@ void t.test("logins have their role's rights and limits, and hide their password
       [["web1", ...web, ...file("short")], "expected a password of 12 to 200"],
       [["web1", ...web, ...file("two")], "one line of text, but it has more than that"],
       [["web1", ...web, ...file("none")], "but it cannot be read (ENOENT)"],
+      [["web1", ...web, ...good, "--own-schema"], "--own-schema only with --role analyst, got it with web"],
       [["web1", ...web, ...good, "--connections", "0"], "--connections: expected a whole number"],
       [["vw_web", ...web, ...good], "vw_web cannot be used"],
       [["web1", ...web, ...good], /embedded|nothing listens/, ""],
@@ -156,7 +203,7 @@ function newLogin(t: Test, pool: Pool): string {
 }
 
 async function seen(pool: Pool, name: string) {
-  const [row] = await pool.query(sql`
+  const [row] = await pool.query<{ settings: string[] }>(sql`
     select
       r.rolconnlimit as connections,
       r.rolreplication as replication,
@@ -169,5 +216,5 @@ async function seen(pool: Pool, name: string) {
     from pg_roles r
     where r.rolname = ${name}
   `);
-  return row;
+  return row!;
 }

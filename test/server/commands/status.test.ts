@@ -4,15 +4,12 @@ import { statusOf } from "../../../server/commands/status.js";
 import { stateCodes, worstOf } from "../../../server/commands/status/worst-state.js";
 import { makeService } from "../../../server/remote/service.js";
 import type { StateWord } from "../../../server/remote/state-bodies.js";
-import { packagedFile } from "../../../shared/config/package.js";
-import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { serve as serveApi } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, measured, unmeasured } from "../../support/fleet.js";
 import { serve } from "../../support/measured-endpoint.js";
 
-const registry = () => loadRegistry(packagedFile("registry/default.json"));
-const all = { venue: null, category: null, registry };
+const all = { venue: null, category: null };
 
 async function asked(t: Test, url: string, wanted: { venue?: string; category?: string } = {}) {
   const service = makeService(url, { deadlineMs: 20_000 });
@@ -80,7 +77,7 @@ void t.test("status of the real service", async (t) => {
     t.match(json, {
       state: "unknown",
       venue: null,
-      problem: /answers 404: Unknown venue "krakn"\. .*did you mean kraken\?$/,
+      problem: /answers 404: Unknown venue "krakn"\. Did you mean kraken\?/,
     });
     t.match((await asked(t, url, { venue: "../status?x=%1b" })).json, { state: "unknown", problem: /Unknown venue/ });
   });

@@ -115,6 +115,48 @@ void t.test("a pause of the engine", async (t) => {
     );
   });
 
+  await t.test("leaves analysts the state of every decided instant, and none of the others", async (t) => {
+    const rules = { ...quick, catch_up_ms: 10 * minuteMs };
+    const seen: { at: Date; states: unknown }[] = [];
+    async function decideTo(to: Date, since?: Date) {
+      if (since) await tick(pool, since, { rules });
+      for await (const one of decideUpTo(pool, to, { rules })) {
+        const at = new Date(accepted(one).at);
+        seen.push({ at, states: await statesNow(pool) });
+      }
+    }
+    await measured(pool, { ...ticker, from: ago(hourMs), to: ago(0) });
+    for (const [from, to] of [
+      [50, 46],
+      [44, 43],
+      [20, 18],
+    ] as const)
+      await measured(pool, { ...ticker, from: ago(from * minuteMs), to: ago(to * minuteMs), fault: "timeout" });
+    await decideTo(ago(30 * minuteMs), ago(55 * minuteMs));
+    await decideTo(ago(8 * minuteMs));
+    await pool.query(sql`
+      update component c set published = false from venue v
+      where v.venue_id = c.venue_id and v.venue = 'kraken' and c.component = 'rest:ticker'
+    `);
+    await decideTo(ago(5 * minuteMs));
+    await pool.query(sql`update component set published = true`);
+    await decideTo(ago(4 * minuteMs));
+    await pool.query(sql`update venue set published = venue = 'kraken'`);
+    await decideTo(ago(3 * minuteMs));
+    await watchFew(pool);
+    await decideTo(ago(2 * minuteMs));
+
+    t.ok(seen.length > 150, `${seen.length} instants`);
+    for (const { at, states } of seen) t.strictSame(await statesAt(pool, at), states, `at ${at.toISOString()}`);
+    t.strictSame(new Set(seen.map(({ states }) => JSON.stringify(states))).size > 4, true, "much happened");
+    t.strictSame(await statesAt(pool, ago(27 * minuteMs)), seen.find(({ at }) => +at === +ago(30 * minuteMs))!.states);
+    t.strictSame(await statesAt(pool, ago(20 * minuteMs)), [], "five minutes after its last decision, all was unknown");
+    const open = await pool.query(sql`
+      select count(*) from analytics.state_changes where ended_at is null group by venue, component having count(*) > 1
+    `);
+    t.strictSame(open, [], "each has one state now");
+  });
+
   await t.test("reads as unknown until it is nearly caught up", async (t) => {
     const seen = () =>
       pool.query(sql`
@@ -191,6 +233,24 @@ function tickers(pool: Pool) {
   return pool.query(sql`
     select s.state, s.since from component_state s join component c using (component_id) join venue v using (venue_id)
     where v.venue = 'kraken' and c.component = 'rest:ticker'
+  `);
+}
+
+function statesNow(pool: Pool) {
+  return pool.query(sql`
+    select v.venue, null as component, s.state from venue_state s join venue v using (venue_id)
+    union all
+    select v.venue, c.component, s.state
+    from component_state s join component c using (component_id) join venue v using (venue_id)
+    order by 1, 2
+  `);
+}
+
+function statesAt(pool: Pool, at: Date) {
+  return pool.query(sql`
+    select k.venue, k.component, k.state from analytics.state_changes k
+    where k.started_at <= ${at} and coalesce(k.ended_at, 'infinity') > ${at}
+    order by 1, 2
   `);
 }
 

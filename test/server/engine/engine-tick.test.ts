@@ -51,7 +51,7 @@ void t.test("the engine, in what scenarios cannot show", async (t) => {
     t.strictSame(row!.evidence, {
       opening: {
         ...{ at: "2026-01-15T12:01:30.000Z", state: "degraded" },
-        ...{ published: 3, reporting: 2, vantages: 2, quorum: 2, confirming: 2 },
+        ...{ published: 3, reporting: 2, counted: 2, vantages: 2, quorum: 2, confirming: 2 },
         notes: [],
         votes: [
           { region: "eu-central", ...vote, probeVersion: "1.2.3", machine: "one" },

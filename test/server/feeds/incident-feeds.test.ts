@@ -56,7 +56,7 @@ void t.test("an incident is one entry, updated by what becomes of it", async (t)
     url: `https://api.example.org/incidents/${open!._venuewatch.slug}`,
     tags: ["kraken", "exchange"],
     _venuewatch: { status: "open" },
-    content_text: /^Trouble began at .+ UTC\.\n\n2 of 3 reporting regions agreed at .+: eu-central, us-east\./,
+    content_text: /^Trouble began at .+ UTC\.\n\n2 of 3 regions with a vote agreed at .+: eu-central, us-east\./,
   });
   t.equal(open!.date_modified, open!.date_published);
 

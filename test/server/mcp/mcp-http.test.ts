@@ -133,8 +133,9 @@ void t.test("what is no message is refused", async (t) => {
     [ping, { "content-type": undefined }, 415, -32000],
     [ping, { "content-type": "application/json; charset=latin1" }, 415, -32000],
     [ping, { "content-encoding": "gzip" }, 415, -32000],
-    [ping, { accept: "application/json" }, 406, -32000],
-    [ping, { accept: undefined }, 406, -32000],
+    [ping, { accept: "text/event-stream" }, 406, -32000],
+    [ping, { accept: "text/html, application/xml;q=0.9" }, 406, -32000],
+    [ping, { accept: "text/event-stream, application/json;q=0" }, 406, -32000],
     [JSON.stringify({ ...ping, params: { x: "x".repeat(70_000) } }), {}, 413, -32000],
   ] as const) {
     const answer = await post(api, sent, headers);
@@ -144,6 +145,19 @@ void t.test("what is no message is refused", async (t) => {
     t.ok(answer.text.length < 1000, "and is not repeated");
   }
   t.strictSame(logged(), [], "nor logged");
+});
+
+void t.test("whoever can read JSON gets an answer", async (t) => {
+  for (const accept of [
+    ...["application/json", "*/*", "application/*", "application/json; charset=utf-8", "text/html, */*;q=0.1"],
+    ...["text/event-stream, application/json;q=0.5", "application/json, text/event-stream", undefined],
+  ]) {
+    const { status, headers, body } = await post(api, ping, { accept });
+    t.match(
+      { status, headers, body },
+      { status: 200, headers: { "content-type": /^application\/json/ }, body: { id: 1 } },
+    );
+  }
 });
 
 void t.test("unknown methods and tools are errors of their messages", async (t) => {

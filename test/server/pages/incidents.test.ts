@@ -66,7 +66,7 @@ void t.test("the page of an incident that the engine opened", async (t) => {
 
   await t.test("shows the votes of all regions, including the dissenting one", async (t) => {
     const { text } = await getPage(port, path);
-    t.match(text, /2 of 3 reporting regions saw it degraded or down; 2 were needed\./);
+    t.match(text, /2 of 3 regions with a vote saw it degraded or down; 2 were needed\./);
     t.match(text, /Central Europe Degraded 12 [345] 0 [345] [345] × no answer in time/);
     t.match(text, /Southeast Asia Healthy 12 0 0 0 none 80 ms \(unknown\)/);
     t.match(text, /Votes at the escalation .* Central Europe Down 12 [67] 0 [67] [67] × no answer in time/);
@@ -117,7 +117,7 @@ void t.test("the page of an incident that the engine opened", async (t) => {
       text,
       new RegExp(`We closed the incident at ${instant}: enough regions had seen it healthy for long enough`),
     );
-    t.match(text, /0 of 3 reporting regions still saw it degraded or down/);
+    t.match(text, /0 of 3 regions with a vote still saw it degraded or down/);
     t.match(text, /Related incidents .* OKX: Ticker first seen by 2 of 3 regions/);
     t.equal(headers["cache-control"], "public, max-age=300");
     t.notMatch(html, /http-equiv="refresh"/);

@@ -62,7 +62,7 @@ void t.test("a board with trouble, in the format of Statuspage", async (t) => {
         { id: `${incident!.id}-escalated`, status: "investigating", body: "Escalated: down." },
         {
           id: `${incident!.id}-opened`,
-          body: "2 of 3 reporting regions saw Ticker (rest:ticker) fail: degraded.",
+          body: "2 of 3 regions with a vote saw Ticker (rest:ticker) fail: degraded.",
           created_at: incident!.created_at,
         },
       ],
@@ -178,6 +178,27 @@ void t.test("a venue in outage is critical, and a silent engine knows nothing", 
     status: { indicator: "critical", description: "Major Service Outage" },
   });
   t.match((await documentOfPage(api, "components")).components[2], { id: "kraken", status: "major_outage" });
+
+  await t.test("from half a minute on, before every state reads unknown", async (t) => {
+    const silent = await serve(t, { ...database, staleAfterMs: 30_000 });
+    for (const [venue, before] of [
+      ["kraken", "Major Service Outage"],
+      ["okx", "All Systems Operational"],
+      [undefined, "Partially Degraded Service"],
+    ] as const) {
+      const { status, components, incidents } = await documentOfPage(silent, "summary", venue);
+      t.same([status.indicator, components], [null, []], before);
+      t.match(
+        status.description,
+        new RegExp(`^Unknown: nothing was decided for the last 3 minutes\\. Before that: ${before}$`),
+      );
+      t.equal(incidents.length > 0, venue !== "okx");
+      t.same(
+        incidents.flatMap((incident) => incident.components),
+        [],
+      );
+    }
+  });
 
   await pool.query(sql`update engine_clock set ticked_at = ticked_at - interval '5 minutes'`);
   const silent = await serve(t, database);

@@ -179,6 +179,9 @@ class DetectionResponse(TypedDict):
     ageSeconds: Union[int, None]
     """Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and
     before the first decision."""
+    decidedAt: Union[str, None]
+    """The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and
+    this is null, as it is before the first decision."""
     days: int
     """Length of the window in UTC days, today included."""
     fleet: Detection
@@ -232,7 +235,9 @@ class Incident(TypedDict):
     quorum: int
     """Number of regions that had to agree at the opening."""
     reporting: int
-    """Number of regions that reported the component then."""
+    """Number of regions that reported the component then; until release 0.10 the same as counted."""
+    counted: int
+    """Number of these whose votes counted."""
     regions: list[str]
     """The regions that voted degraded or outage at the opening, without those that followed later. Empty if no
     votes are on record."""
@@ -368,7 +373,8 @@ class _Votes(TypedDict):
     quorum: int
     """Number of votes needed."""
     reporting: int
-    """Number of regions with a vote."""
+    """Number of regions that reported the component; in decisions of an earlier version, which lack `counted`,
+    those with a vote."""
     confirming: int
     """Number of votes that confirm trouble: with a sufficient bad run, or failing in part."""
     votes: list[Vote]
@@ -380,6 +386,8 @@ class _Votes(TypedDict):
 class Votes(_Votes, total=False):
     """The votes behind a decision."""
 
+    counted: int
+    """Number of regions with a vote. Absent in decisions of an earlier version."""
     published: int
     """Number of regions published in the registry. Absent in decisions of an earlier version."""
     vantages: int
@@ -401,6 +409,9 @@ class IncidentsResponse(TypedDict):
     ageSeconds: Union[int, None]
     """Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and
     before the first decision."""
+    decidedAt: Union[str, None]
+    """The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and
+    this is null, as it is before the first decision."""
     incidents: list[Incident]
     """One page; a page shorter than the limit is the last."""
 
@@ -595,6 +606,9 @@ class IncidentDetailResponse(TypedDict):
     ageSeconds: Union[int, None]
     """Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and
     before the first decision."""
+    decidedAt: Union[str, None]
+    """The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and
+    this is null, as it is before the first decision."""
     incident: Incident
     venue: IncidentDetailResponseVenue
     """The venue."""
@@ -637,6 +651,9 @@ class NotifyResponse(TypedDict):
     ageSeconds: Union[int, None]
     """Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and
     before the first decision."""
+    decidedAt: Union[str, None]
+    """The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and
+    this is null, as it is before the first decision."""
     days: int
     """Length of the window: 30."""
     deliveries: int
@@ -766,11 +783,12 @@ class ReliabilityVenue(TypedDict):
     """Each component by itself, in the registry's order: an outage of one component is not always an outage of
     the venue."""
     typicalP50Ms: Union[int, None]
-    """The median REST latency of a usual hour: the median of the exact hourly medians, over all endpoints and
-    regions; null if there were fewer than 3 hours."""
+    """Latency of the median hour: the median of the exact hourly medians of REST in the window, over all
+    endpoints and regions; null if there were fewer than 3 hours. Another figure than the typical latency of the
+    board (typicalMs), which is that of the median minute of seven days."""
     typicalP95Ms: Union[int, None]
-    """The median of the 95th percentiles of the same hours: in a usual hour, a twentieth of the responses take
-    longer; null if typicalP50Ms is."""
+    """The median of the 95th percentiles of the same hours: in the median hour, a twentieth of the responses
+    take longer; null if typicalP50Ms is."""
     typicalHours: int
     """Hours that both are computed from: those with at least 10 responses, per endpoint and region."""
     incidents: int
@@ -849,6 +867,9 @@ class ReliabilityResponse(TypedDict):
     ageSeconds: Union[int, None]
     """Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and
     before the first decision."""
+    decidedAt: Union[str, None]
+    """The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and
+    this is null, as it is before the first decision."""
     days: int
     """Length of the window in UTC days, today included."""
     fleet: ReliabilityResponseFleet
@@ -1019,6 +1040,9 @@ class RegionsResponse(TypedDict):
     ageSeconds: Union[int, None]
     """Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and
     before the first decision."""
+    decidedAt: Union[str, None]
+    """The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and
+    this is null, as it is before the first decision."""
     regions: list[RegionSummary]
     """Every region of the registry; a silent one is listed, never omitted."""
     quorum: int
@@ -1226,6 +1250,9 @@ class VenueStatus(TypedDict):
     """Instrument probed, in the venue's own notation; null if the venue trades none."""
     quote: Union[str, None]
     """Currency in which the symbol is priced."""
+    ccxtId: Union[str, None]
+    """Id of the same exchange in ccxt; null if it is not in ccxt. It may differ from `id`, and ccxt may have
+    another exchange of that id: its `coinbase` is Coinbase Advanced Trade, and ours is its `coinbaseexchange`."""
     state: State
     since: str
     """The tick that confirmed this state. While the engine is silent or catching up: since when the state has
@@ -1249,7 +1276,8 @@ class VenueStatus(TypedDict):
     uptimePctHigh: Union[float, None]
     """Its upper bound."""
     typicalMs: Union[int, None]
-    """Median of per-minute REST medians over seven days, all regions; null if there were fewer than 3."""
+    """Typical latency: the median of per-minute REST medians over seven days, all regions; null if there were
+    fewer than 3."""
     typicalMinutes: int
     """Number of per-minute medians that it is computed from."""
     typicalAsOf: Union[str, None]
@@ -1297,7 +1325,8 @@ class StatusResponseSummary(TypedDict):
     uptimePctHigh: Union[float, None]
     """Its upper bound."""
     medianLatencyMs: Union[int, None]
-    """Median of per-minute REST medians over seven days, over all rows; null if there were fewer than 3."""
+    """Typical latency of all rows: the median of per-minute REST medians over seven days; null if there were
+    fewer than 3."""
     medianLatencyMinutes: int
     """Number of per-minute medians that it is computed from."""
     medianLatencyAsOf: Union[str, None]
@@ -1323,6 +1352,9 @@ class StatusResponse(TypedDict):
     ageSeconds: Union[int, None]
     """Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and
     before the first decision."""
+    decidedAt: Union[str, None]
+    """The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and
+    this is null, as it is before the first decision."""
     summary: StatusResponseSummary
     """All rows of this response together."""
     venues: list[VenueStatus]
@@ -1721,6 +1753,9 @@ class ExchangeResponse(TypedDict):
     ageSeconds: Union[int, None]
     """Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and
     before the first decision."""
+    decidedAt: Union[str, None]
+    """The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and
+    this is null, as it is before the first decision."""
     exchange: ExchangeResponseExchange
     """The venue."""
     entry: VenueEntry
@@ -1793,9 +1828,12 @@ class ComponentVerdict(TypedDict):
     """Why it is unknown. Null if it is not, or for want of measurements or of a decision: `stale` says whether
     the engine decides."""
     agreeing: int
-    """Number of the reporting regions that see this state, or for `degraded` an outage."""
+    """Number of the counted regions that see this state, or for `degraded` an outage."""
+    counted: int
+    """Number of regions whose votes count now: of those that report it, without impaired and refused ones and
+    outliers."""
     reporting: int
-    """Number of regions whose votes count now."""
+    """Number of regions that report it now, whether or not their votes count."""
     incident: Union[str, None]
     """Slug of its open incident; null if it has none."""
 
@@ -1820,6 +1858,9 @@ class VenueStateResponse(TypedDict):
     ageSeconds: Union[int, None]
     """Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and
     before the first decision."""
+    decidedAt: Union[str, None]
+    """The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and
+    this is null, as it is before the first decision."""
     id: str
     """Registry id of the venue."""
     name: str

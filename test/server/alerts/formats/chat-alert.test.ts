@@ -51,7 +51,7 @@ Ticker (rest:ticker)
 <!date^1769859666^{date_short_pretty} {time_secs}|2026-01-31 11:41:06 UTC>
 *Opened*
 <!date^1769859680^{date_short_pretty} {time_secs}|2026-01-31 11:41:20 UTC>
-2 of 3 reporting regions see it bad; 2 are needed: http 7, timeout 7
+2 of 3 regions with a vote see it bad; 2 are needed: http 7, timeout 7
 *The venue's own notice:* <https://stspg.io/x1b2c3|Degraded REST API>
 investigating, major, since <!date^1769859600^{date_short_pretty} {time_secs}|2026-01-31 11:40:00 UTC>. Nothing tests that it is about the same fault.
 <https://api.example.org/incidents/kraken-2026-01-31-rest-outage|The incident with its evidence>

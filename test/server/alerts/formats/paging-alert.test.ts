@@ -34,7 +34,7 @@ function keyOf(slug: string): string {
 }
 
 void t.test("an opening triggers a page with all that a responder needs", (t) => {
-  const evidence = "2 of 3 reporting regions see it bad; 2 are needed: http 7, timeout 7";
+  const evidence = "2 of 3 regions with a vote see it bad; 2 are needed: http 7, timeout 7";
   t.strictSame(paging(openedAlert()).event, {
     routing_key: routingKey,
     event_action: "trigger",

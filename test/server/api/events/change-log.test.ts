@@ -86,19 +86,34 @@ void t.test("a failover that may have undone changes resets open streams, and th
   t.equal(back.events[0]!.event, "reset");
 });
 
-void t.test("a heartbeat moves on the number of a client whose filter lets nothing through", async (t) => {
-  const streams = makeEventStreams(makeChangeLog(pool, log), neverStale, 20);
-  t.teardown(() => streams.close());
-  const server = createServer((_request, response) => {
-    void streams.open(response, { venue: "nobody", category: null, region: null }, null);
-  });
-  t.teardown(() => server.close());
-  const stream = await listenTo(await listen(server, 0, "127.0.0.1", "PORT"), "/");
-  await stream.until(1);
-  const newest = await change();
-  await until(() => stream.lastId() === newest);
-  t.equal(stream.events.length, 1, "only the start");
-});
+void t.test(
+  "heartbeats are no events, and the number of a client whose filter lets nothing through moves on",
+  async (t) => {
+    const streams = makeEventStreams(makeChangeLog(pool, log), neverStale, 20);
+    t.teardown(() => streams.close());
+    const server = createServer((_request, response) => {
+      void streams.open(response, { venue: "nobody", category: null, region: null }, null);
+    });
+    t.teardown(() => server.close());
+    const port = await listen(server, 0, "127.0.0.1", "PORT");
+    const [stream, bytes] = [await listenTo(port, "/"), await listenTo(port, "/")];
+    t.teardown(bytes.leave);
+    let text = "";
+    bytes.response.on("data", (piece: string) => (text += piece));
+    await stream.until(1);
+    const newest = await change();
+    await until(() => stream.lastId() === newest && text.split("event: freshness").length > 2);
+    t.strictSame(new Set(stream.events.slice(1).map(({ event }) => event)), new Set(["freshness"]));
+    t.match(stream.events.at(-1)!.data, { stale: false });
+    const lines = text.split("\n");
+    const beats = lines.filter((line) => line === ": heartbeat").length;
+    t.ok(beats >= 19 * 2, `${beats} heartbeats`);
+
+    const endings = text.split("\n\n").slice(0, -1);
+    const empty = endings.filter((block) => !/^data: ./m.test(block));
+    t.strictSame(empty, [], "some readers take every empty line for an event, so each must end one with data");
+  },
+);
 
 void t.test("listeners hear when what they know becomes stale, and when it no longer is", async (t) => {
   let now = { stale: false, ageSeconds: null as number | null };

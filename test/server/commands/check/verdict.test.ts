@@ -114,14 +114,14 @@ function randomEvidence(dice: Dice): Evidence {
     const sharedWith = component === "ws:conn" || !dice.happens(0.3) ? [] : ["ws:shared"];
     return part(component, { fault, unmeasured: fault === null ? what : null, httpStatus, sharedWith });
   };
-  const reporting = dice.whole(0, 3);
+  const counted = dice.whole(0, 3);
   const quorum: Quorum = dice.happens(0.4)
     ? silent
     : {
         ...confirmed({ state: dice.weighted(["operational", "operational", "operational", "degraded", "outage"]) }),
         components: dice.some([...components, "ws:shared"]).map((component) => ({
           ...{ component, state: dice.weighted(states) },
-          ...{ agreeing: dice.whole(0, reporting), reporting },
+          ...{ agreeing: dice.whole(0, counted), counted },
           ...{ fault: dice.weighted([null, "limited", "timeout"]), unknownBecause: null },
         })),
         dissenting: dice.weighted([[], ["us-east"], null]),

@@ -1,0 +1,37 @@
+/** The venue that is probably meant where no venue has the id that somebody gave. */
+import type { Registry } from "../../shared/registry/registry.js";
+import { nearestWord } from "../../shared/text/nearest-word.js";
+
+export interface NamedVenue {
+  id: string;
+  name: string;
+  /** What ccxt calls it; null: it is not in ccxt. */
+  ccxtId: string | null;
+}
+
+export function namedVenues({ venues }: Registry): NamedVenue[] {
+  return venues.map(({ id, name, ccxt }) => ({ id, name, ccxtId: ccxt?.id ?? null }));
+}
+
+export function nearVenue<Venue extends NamedVenue>(typed: string, venues: readonly Venue[]): Venue | null {
+  const plain = plainName(typed);
+  const called = venues.find((venue) => wordsOf(venue).some((word) => plainName(word) === plain));
+  if (called) return called;
+  const within = venues.filter(({ id, name }) =>
+    [id, name].map(plainName).some((word) => word.length > 2 && (plain.includes(word) || word.includes(plain))),
+  );
+  // the longest: `binance-futures` is meant by "binance futures exchange", not `binance`
+  const [contained] = within.sort((a, b) => b.id.length - a.id.length);
+  if (contained && plain.length > 2) return contained;
+  const nearest = nearestWord(typed, venues.flatMap(wordsOf));
+  return venues.find((venue) => wordsOf(venue).some((word) => word === nearest)) ?? null;
+}
+
+/** `Binance US`, `binance-us` and `Binance.US` are the same to people. */
+export function plainName(name: string): string {
+  return name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
+}
+
+function wordsOf({ id, name, ccxtId }: NamedVenue): string[] {
+  return ccxtId === null ? [id, name] : [id, name, ccxtId];
+}
