@@ -45,7 +45,7 @@ export function formReader<Set extends Parameters>(
     ...(check?.(values) ?? []),
     ...faultsOf({ ...usual, ...values }),
   ]);
-  return (query) => ({ ...usual, ...read(query) }) as Values<Set> & Form;
+  return (query) => ({ ...usual, ...read(query) });
 }
 
 function faultsOf({ format, decimal }: Form): BadParameter[] {
