@@ -1,4 +1,5 @@
 /** The tools' data in the web program: from the snapshots that its pages and its API share, at the same cost. */
+import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import type { Boards } from "../api/boards.js";
 import { incidentsOf, incidentsReader } from "../api/incidents.js";
@@ -28,7 +29,7 @@ export interface BoardSourceOptions {
 export function boardSource(options: BoardSourceOptions): AgentSource {
   const { registry, baseUrl, boards, windows, incidents, onFault } = options;
   const ids = presentIds(registry);
-  const venues = registry.venues.map(({ id, name }) => ({ id, name }));
+  const venues = watchedVenues(registry).map(({ id, name }) => ({ id, name }));
   const readQuery = incidentsReader(registry);
 
   async function read<Described extends Schema>(

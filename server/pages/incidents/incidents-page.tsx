@@ -2,6 +2,7 @@
 import type { IncidentsQuery } from "../../api/incidents.js";
 import type { incidentsResponse } from "../../api/schemas/incident.js";
 import type { TypeOf } from "../../api/schemas/shapes.js";
+import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import type { PublishedIncident } from "../board/board-headline.js";
 import { dayText, instantText } from "../format.js";
@@ -24,7 +25,7 @@ export function incidentsPage({ history, query, registry }: IncidentsPageProps):
   const age = ageText(history);
   const { incidents, generatedAt } = history;
   const json = `/v1/incidents${queryText(query, registry)}`;
-  const names = new Map(registry.venues.map(({ id, name }) => [id, name]));
+  const names = new Map(watchedVenues(registry).map(({ id, name }) => [id, name]));
   const isNewest = query.before === null;
   return {
     ...{ title: pageWords.incidents, icon: worstOf(incidents), section: "incidents", json, generatedAt, age },
