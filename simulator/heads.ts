@@ -21,12 +21,7 @@ export function headAt(chain: string | null, ms: number): number {
  *
  * @param turn the number of this answer for its endpoint and region, counted from zero
  */
-export function blocksOff(
-  fault: ScriptedFault | undefined,
-  turn: number,
-  chain: string | null,
-  now: Date,
-): number {
+export function blocksOff(fault: ScriptedFault | undefined, turn: number, chain: string | null, now: Date): number {
   switch (fault?.kind) {
     case "lags":
       return -(fault.blocks ?? 3);

@@ -73,8 +73,10 @@ export function makeChainHeads(chains: ReadonlyMap<string, ReadChain>): ChainHea
   };
 }
 
+/** Longer than 120 lines: all steps share what is remembered of one chain. */
 function makeChain({ blockMs, hosts }: ReadChain) {
   const limitMs = staleHeadMs(blockMs);
+  const pace = { blockMs, limitMs };
   const rememberMs = Math.max(rememberedMs, 2 * limitMs, rememberedSlots * Math.max(...hosts.values(), 0));
   const heardMs = heardSlots * (chainCadence({ hosts }) ?? 0);
   let remembered: JudgedHead[] = [];
@@ -90,10 +92,10 @@ function makeChain({ blockMs, hosts }: ReadChain) {
    */
   function ageMs({ provider, head, askedMs }: NamedHead): number {
     const earlier = remembered.filter((had) => had.endedMs <= askedMs);
-    const before = earlier.filter((had) => isNear(had.head, head));
+    const before = earlier.filter((had) => isNear(had.head, head, pace));
     const newest = new Map(earlier.filter((had) => had.provider !== provider).map((had) => [had.provider, had]));
-    const farAbove = [...newest.values()].filter((had) => had.head > head && !isNear(had.head, head));
-    const agreed = farAbove.filter((one) => farAbove.some((two) => two !== one && isNear(one.head, two.head)));
+    const farAbove = [...newest.values()].filter((had) => had.head > head && !isNear(had.head, head, pace));
+    const agreed = farAbove.filter((one) => farAbove.some((two) => two !== one && isNear(one.head, two.head, pace)));
     const ageBy = (had: NamedHead) => (had.head < head ? 0 : askedMs - had.endedMs + (had.head - head) * blockMs);
     const of = (one: string) => before.filter((had) => had.provider === one);
     const others = new Set(before.map((had) => had.provider));
@@ -115,30 +117,7 @@ function makeChain({ blockMs, hosts }: ReadChain) {
       const newest = answers.at(-1)!;
       return endedMs - newest.endedMs <= heardMs && Math.abs(newest.head - head) * blockMs <= limitMs;
     });
-    return agree && !others.some((answers) => isPast(answers, head));
-  }
-
-  /**
-   * Whether a provider, whose heads rose at a possible pace to the present one, has been above a height for too long. A
-   * long wait for one block does not count whole: when a chain goes on, who is two blocks behind is so for all of it.
-   */
-  function isPast(answers: readonly NamedHead[], from: number): boolean {
-    const newest = answers.at(-1)!;
-    const rises: { head: number; atMs: number; countedMs: number }[] = [];
-    for (const { head, endedMs } of answers) {
-      const last = rises.at(-1);
-      if (head > newest.head || (last && head <= last.head)) continue;
-      const countedMs = last ? last.countedMs + Math.min(endedMs - last.atMs, limitMs / 2) : 0;
-      rises.push({ head, atMs: endedMs, countedMs });
-    }
-    const { countedMs } = rises.at(-1)!;
-    return rises.some(
-      (rise) =>
-        rise.head > from &&
-        rise.head < newest.head &&
-        countedMs - rise.countedMs + (rise.head - from) * blockMs > limitMs &&
-        isWithin(rise, newest),
-    );
+    return agree && !others.some((answers) => isPast(answers, head, pace));
   }
 
   /** What each of the chain's providers has answered, except one of them. */
@@ -149,26 +128,17 @@ function makeChain({ blockMs, hosts }: ReadChain) {
       .filter((answers) => answers.length > 0);
   }
 
-  function isNear(one: number, other: number): boolean {
-    return Math.abs(one - other) * blockMs <= Math.max(farthestMs, farthestBlocks * blockMs);
-  }
-
   /**
    * Answers whose height is possible below the ceiling, and after which the provider's head rose at a possible pace.
    * That excludes single errors, jumps, and a head that does not move.
    */
   function borneOut(answers: NamedHead[]): NamedHead[] {
-    const possible = answers.filter((had) => ceiling && isWithin(ceiling, had));
+    const possible = answers.filter((had) => ceiling && isWithin(ceiling, had, pace));
     return possible.filter(({ head, endedMs }) =>
       possible.some(
-        (later) => later.endedMs > endedMs && later.head > head && isWithin({ head, atMs: endedMs }, later),
+        (later) => later.endedMs > endedMs && later.head > head && isWithin({ head, atMs: endedMs }, later, pace),
       ),
     );
-  }
-
-  function isWithin({ head, atMs }: Ceiling, { head: named, endedMs }: NamedHead) {
-    const mayGrowMs = (endedMs - atMs) / quickest + limitMs;
-    return (named - head) * blockMs <= mayGrowMs;
   }
 
   /**
@@ -179,7 +149,7 @@ function makeChain({ blockMs, hosts }: ReadChain) {
   function raise({ provider, head, endedMs }: NamedHead) {
     const newest = new Map<string, NamedHead>();
     for (const had of remembered)
-      if (had.provider !== provider && isNear(had.head, head)) newest.set(had.provider, had);
+      if (had.provider !== provider && isNear(had.head, head, pace)) newest.set(had.provider, had);
     for (const had of newest.values()) {
       const expected = had.head + (endedMs - had.endedMs) / blockMs;
       const agree = Math.abs(head - expected) * blockMs <= limitMs;
@@ -211,7 +181,7 @@ function makeChain({ blockMs, hosts }: ReadChain) {
       // a head above that the chain cannot have reached since is invented
       const goOn = (one: JudgedHead) =>
         standing.some(
-          ({ head, endedMs, oldMs }) => one.head > head && isWithin({ head, atMs: endedMs - oldMs }, one),
+          ({ head, endedMs, oldMs }) => one.head > head && isWithin({ head, atMs: endedMs - oldMs }, one, pace),
         );
       if (standing.length > 1 && !fresh.some(goOn)) return false;
       return fresh.length > 0 ? true : null;
@@ -227,6 +197,45 @@ function makeChain({ blockMs, hosts }: ReadChain) {
       return heard.length > 1 ? false : null;
     },
   };
+}
+
+/** A chain's block time, and the age beyond which its heads are too old. */
+interface Pace {
+  blockMs: number;
+  limitMs: number;
+}
+
+/**
+ * Whether a provider, whose heads rose at a possible pace to the present one, has been above a height for too long. A
+ * long wait for one block does not count whole: when a chain goes on, who is two blocks behind is so for all of it.
+ */
+function isPast(answers: readonly NamedHead[], from: number, pace: Pace): boolean {
+  const { blockMs, limitMs } = pace;
+  const newest = answers.at(-1)!;
+  const rises: { head: number; atMs: number; countedMs: number }[] = [];
+  for (const { head, endedMs } of answers) {
+    const last = rises.at(-1);
+    if (head > newest.head || (last && head <= last.head)) continue;
+    const countedMs = last ? last.countedMs + Math.min(endedMs - last.atMs, limitMs / 2) : 0;
+    rises.push({ head, atMs: endedMs, countedMs });
+  }
+  const { countedMs } = rises.at(-1)!;
+  return rises.some(
+    (rise) =>
+      rise.head > from &&
+      rise.head < newest.head &&
+      countedMs - rise.countedMs + (rise.head - from) * blockMs > limitMs &&
+      isWithin(rise, newest, pace),
+  );
+}
+
+function isNear(one: number, other: number, { blockMs }: Pace): boolean {
+  return Math.abs(one - other) * blockMs <= Math.max(farthestMs, farthestBlocks * blockMs);
+}
+
+function isWithin({ head, atMs }: Ceiling, { head: named, endedMs }: NamedHead, { blockMs, limitMs }: Pace): boolean {
+  const mayGrowMs = (endedMs - atMs) / quickest + limitMs;
+  return (named - head) * blockMs <= mayGrowMs;
 }
 
 /** The second greatest number; 0 if there is none. */

@@ -31,7 +31,9 @@ export function llmsText({ registry, baseUrl, siteUrl }: LlmsOptions): string {
       .filter(({ group }) => of.includes(group))
       .map((operation) => operationLine(operation, baseUrl, registry.venues.length > 0));
   const section = (title: string, lines: readonly string[]) => [`## ${title}`, lines.join("\n")];
-  const ids = watchedVenues(registry).slice(0, mostIds).map(({ id }) => id);
+  const ids = watchedVenues(registry)
+    .slice(0, mostIds)
+    .map(({ id }) => id);
   const documents = Object.entries(documentWords).map(
     ([name, words]) => `- [${name}](${siteUrl}/${name}.md): ${words}`,
   );

@@ -81,6 +81,6 @@ export function chainIdProblems(registry: Registry): string[] {
     taken.set(id, `chain ${chain}`);
     return holder === undefined
       ? []
-      : [`chains.${chain}: expected another name, as two providers make it the venue ${id}, which is that of ${holder}`];
+      : [`chains.${chain}: expected another name; with two providers it is the venue ${id}, the id of ${holder}`];
   });
 }

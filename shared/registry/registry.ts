@@ -406,12 +406,8 @@ export interface Component {
  * has the shortest cadence of its streams.
  */
 export function componentsOf(venue: Venue): Component[] {
-  const rest = venue.rest.map(({ name, label, url, cadenceMs }): Component => ({
-    id: `rest:${name}`,
-    kind: "rest",
-    label,
-    target: url,
-    cadenceMs,
+  const rest = venue.rest.map(({ name, label, url: target, cadenceMs }): Component => ({
+    ...{ id: `rest:${name}`, kind: "rest", label, target, cadenceMs },
   }));
   return [...rest, ...chainComponents(venue), ...socketComponents(venue.socket)];
 }

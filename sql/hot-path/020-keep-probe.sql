@@ -15,6 +15,8 @@ return coalesce(abs(clock_error_ms) - clock_error_within_ms > 2000, false);
 -- not, call share_venue_leases.sql. No row if there is no such region.
 --
 -- PL/pgSQL, because a connection keeps its plan. Planned at each call, it took the embedded database twice the time.
+--
+-- Longer than 150 lines: one statement, so that a heartbeat is one trip to the database.
 create function upkeep.keep_probe(
   region                text,
   process               uuid,

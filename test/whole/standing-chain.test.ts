@@ -52,5 +52,5 @@ void t.test("a chain stands for a while, and one of three nodes is weeks behind"
   for (const [one, place] of places) t.same(states.since(one, place), ["operational"], one);
   const incidents = (await readIncidents(way.url)).map(({ venue }) => venue);
   t.same([...new Set(incidents)].sort(), ["behind", "solana-chain"]);
-  t.same(world.violations(), []);
+  t.same(world.violations, []);
 });

@@ -83,7 +83,12 @@ for (const blockMs of blockTimes) {
   const since = settled(blockMs);
 
   void t.test(`blocks of ${blockMs} ms: a chain that goes on makes nobody stale, and does not stand`, (t) => {
-    const { stale, chain } = play({ blockMs, providers: { a: live, b: (ms) => live(ms - 1000), c: live }, fromMs, toMs });
+    const { stale, chain } = play({
+      blockMs,
+      providers: { a: live, b: (ms) => live(ms - 1000), c: live },
+      fromMs,
+      toMs,
+    });
     t.same(stale, { a: [], b: [], c: [] });
     t.ok(always(chain, fromMs, toMs, true));
     t.end();
@@ -91,8 +96,10 @@ for (const blockMs of blockTimes) {
 
   void t.test(`blocks of ${blockMs} ms: a chain that stands is nobody's fault, and stands until it goes on`, (t) => {
     const resumed = 8 * limitMs;
-    const stands = (lagMs: number, blocks: number): HeadAt => (ms) =>
-      (ms < resumed ? live(Math.min(ms - lagMs, 0)) : live(ms - lagMs - resumed)) - blocks;
+    const stands =
+      (lagMs: number, blocks: number): HeadAt =>
+      (ms) =>
+        (ms < resumed ? live(Math.min(ms - lagMs, 0)) : live(ms - lagMs - resumed)) - blocks;
     const cases: Record<string, HeadAt>[] = [
       { a: stands(0, 0), b: stands(0, 0) },
       { a: stands(0, 0), b: stands(0, 1) },
@@ -120,18 +127,26 @@ for (const blockMs of blockTimes) {
     t.end();
   });
 
-  void t.test(`blocks of ${blockMs} ms: two of three that stand at one height while the third goes on are stale`, (t) => {
-    const { stale, chain } = play({ blockMs, providers: { a: halted, b: halted, c: live }, fromMs, toMs });
-    const slots = chain.filter(([ms]) => ms >= since).length;
-    for (const name of ["a", "b"]) t.equal(stale[name]!.filter((ms) => ms >= since).length, slots, name);
-    t.same(stale["c"], []);
-    t.ok(always(chain, fromMs, toMs, true));
-    // also by a probe that begins to measure long after they stopped
-    const late = play({ blockMs, providers: { a: halted, b: halted, c: live }, fromMs: 30 * limitMs, toMs: 40 * limitMs });
-    t.ok(late.stale["a"]!.length > 50 && late.stale["b"]!.length > 50 && late.stale["c"]!.length === 0);
-    t.ok(late.chain.every(([, goesOn]) => goesOn === true));
-    t.end();
-  });
+  void t.test(
+    `blocks of ${blockMs} ms: two of three that stand at one height while the third goes on are stale`,
+    (t) => {
+      const { stale, chain } = play({ blockMs, providers: { a: halted, b: halted, c: live }, fromMs, toMs });
+      const slots = chain.filter(([ms]) => ms >= since).length;
+      for (const name of ["a", "b"]) t.equal(stale[name]!.filter((ms) => ms >= since).length, slots, name);
+      t.same(stale["c"], []);
+      t.ok(always(chain, fromMs, toMs, true));
+      // also by a probe that begins to measure long after they stopped
+      const late = play({
+        blockMs,
+        providers: { a: halted, b: halted, c: live },
+        fromMs: 30 * limitMs,
+        toMs: 40 * limitMs,
+      });
+      t.ok(late.stale["a"]!.length > 50 && late.stale["b"]!.length > 50 && late.stale["c"]!.length === 0);
+      t.ok(late.chain.every(([, goesOn]) => goesOn === true));
+      t.end();
+    },
+  );
 
   void t.test(`blocks of ${blockMs} ms: whoever falls behind is stale, by minutes or by weeks`, (t) => {
     const hourMs = 3_600_000;
@@ -183,21 +198,24 @@ for (const blockMs of blockTimes) {
   });
 }
 
-void t.test("nobody can tell of one provider whether it or its chain stands: it is stale, and the chain unknown", (t) => {
-  for (const blockMs of blockTimes) {
-    const limitMs = staleHeadMs(blockMs);
-    const live = irregular(blockMs, 3, 20 * limitMs);
-    const halted: HeadAt = (ms) => live(Math.min(ms, 0));
-    const silent: HeadAt = (ms) => (ms > limitMs / 2 ? null : live(Math.min(ms, 0)));
-    const cases: Record<string, HeadAt>[] = [{ a: halted }, { a: halted, b: silent }];
-    for (const providers of cases) {
-      const { stale, chain } = play({ blockMs, providers, fromMs: -4 * limitMs, toMs: 12 * limitMs });
-      t.ok(stale["a"]!.filter((ms) => ms >= 2 * limitMs).length >= 119, `${blockMs} ms`);
-      t.ok(always(chain, 2 * limitMs, 12 * limitMs, null));
+void t.test(
+  "nobody can tell of one provider whether it or its chain stands: it is stale, and the chain unknown",
+  (t) => {
+    for (const blockMs of blockTimes) {
+      const limitMs = staleHeadMs(blockMs);
+      const live = irregular(blockMs, 3, 20 * limitMs);
+      const halted: HeadAt = (ms) => live(Math.min(ms, 0));
+      const silent: HeadAt = (ms) => (ms > limitMs / 2 ? null : live(Math.min(ms, 0)));
+      const cases: Record<string, HeadAt>[] = [{ a: halted }, { a: halted, b: silent }];
+      for (const providers of cases) {
+        const { stale, chain } = play({ blockMs, providers, fromMs: -4 * limitMs, toMs: 12 * limitMs });
+        t.ok(stale["a"]!.filter((ms) => ms >= 2 * limitMs).length >= 119, `${blockMs} ms`);
+        t.ok(always(chain, 2 * limitMs, 12 * limitMs, null));
+      }
     }
-  }
-  t.end();
-});
+    t.end();
+  },
+);
 
 void t.test("while a chain stands, a stream of its blocks has nothing to send", (t) => {
   for (const blockMs of [400, 12_000]) {

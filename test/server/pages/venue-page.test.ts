@@ -34,7 +34,8 @@ void t.test("a chain that stands is a venue's own incident, and its providers ar
   const { pool } = await emptied(database);
   const registry = await loadRegistry("registry/all.json");
   await syncRegistry(pool, registry);
-  const { port, ask } = await serve(t, { pool, registry });
+  const api = await serve(t, { pool, registry });
+  const { port } = api;
   const now = ago(0);
   await measured(pool, { from: ago(400), to: now });
   await measured(pool, { from: ago(180), to: now, venue: "ethereum-chain", fault: "stale" });
@@ -44,7 +45,7 @@ void t.test("a chain that stands is a venue's own incident, and its providers ar
     chain: { venue: string; standsSince: string; providers: string[]; incident: string } | null;
     endpoints: { component: string; target: string | null; lag: unknown }[];
   }
-  const about = async (id: string) => (await ask<Detail>(`/v1/targets/${id}`)).body;
+  const about = async (id: string) => (await api.ask<Detail>(`/v1/targets/${id}`)).body;
   const chain = await about("ethereum-chain");
   t.equal(chain.state, "outage");
   t.match(chain.endpoints, [{ component: "rest:head", target: null, lag: null }]);
@@ -64,11 +65,11 @@ void t.test("a chain that stands is a venue's own incident, and its providers ar
   t.match(own.text, /If it stands at all of them, it is the fault of none\./);
   t.ok(own.links.includes("/venues/publicnode"));
   const { incident } = chain.chain!;
-  const said = await ask<{ incident: object; note: string }>(`/v1/incidents/${incident}`);
+  const said = await api.ask<{ incident: object; note: string }>(`/v1/incidents/${incident}`);
   t.match(said.body.incident, { venue: "ethereum-chain", component: "rest:head", fault: "stale" });
   t.match(said.body.note, /^It is the chain that stands, .* \(publicnode, drpc\) .* none of them is at fault\.$/);
   t.match((await getPage(port, `/incidents/${incident}`)).text, /It is the chain that stands/);
-  const open = (await ask<{ incidents: { venue: string }[] }>("/v1/incidents?status=open")).body.incidents;
+  const open = (await api.ask<{ incidents: { venue: string }[] }>("/v1/incidents?status=open")).body.incidents;
   t.same(
     open.map(({ venue }) => venue),
     ["ethereum-chain"],
