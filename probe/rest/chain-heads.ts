@@ -191,7 +191,8 @@ function makeChain({ blockMs, hosts }: ReadChain) {
       const heard = answersByProvider().flatMap((answers) => {
         const later = answers.filter(({ askedMs }) => askedMs > fromMs);
         const known = Math.max(answers[0]!.head, ...answers.flatMap((had) => (had.endedMs > fromMs ? [] : had.head)));
-        return later.length === 0 ? [] : later.some(({ head }) => head > known);
+        // the heads of a node that is behind rise while the chain stands
+        return later.length === 0 ? [] : later.some(({ head, oldMs }) => head > known && oldMs <= limitMs);
       });
       if (heard.includes(true)) return true;
       return heard.length > 1 ? false : null;

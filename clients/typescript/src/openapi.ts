@@ -1558,8 +1558,8 @@ export interface components {
       name: string;
       /** @description Its name for people. */
       label: string;
-      /** @description The address that is measured; null for a chain, which is read at several. */
-      target: string | null;
+      /** @description The address that is measured. */
+      target: string;
       /** @description Its cadence in each region. */
       cadenceMs: number;
       /** @description By quorum over all regions. */

@@ -1,6 +1,8 @@
 /** Whether a chain stands or a provider does, for any block time: by what one probe reads at several providers. */
 import t from "tap";
+import { makeAnswerVerdict } from "../../../probe/rest/answer-verdict.js";
 import { makeChainHeads } from "../../../probe/rest/chain-heads.js";
+import { listeningLog } from "../../support/listening-log.js";
 import { staleHeadMs } from "../../../shared/measurement/probe-rules.js";
 import { chainCounterpart } from "../../../probe/schedule/chain-tasks.js";
 
@@ -222,11 +224,12 @@ void t.test("while a chain stands, a stream of its blocks has nothing to send", 
     const hosts = new Map([
       ["a", 5000],
       ["b", 10_000],
+      ["behind", 5000],
     ]);
     const chains = new Map([["chain", { blockMs, hosts, providers: ["a", "b"] }]]);
     const heads = makeChainHeads(chains);
     const counterpart = chainCounterpart({ chain: "chain" }, chains, heads)!;
-    t.equal(counterpart.cadenceMs, 10_000);
+    t.equal(counterpart.cadenceMs, 5000);
     const wentOn = (sinceMs: number, nowMs: number) =>
       counterpart.wentOn({ atMs: sinceMs, eventMs: null }, 60_000, nowMs);
     const read = (ms: number, provider: string, blocks = 0) => {
@@ -236,6 +239,8 @@ void t.test("while a chain stands, a stream of its blocks has nothing to send", 
     for (let ms = 0; ms < 600_000; ms += 5000) {
       read(ms, "a");
       if (ms % 10_000 === 0) read(ms + 1000, "b");
+      // it catches up
+      heads.staleMs({ chain: "chain", provider: "behind", head: ms / 100, askedMs: ms, endedMs: ms + 100 });
       if (ms === 295_000) t.equal(wentOn(200_000, ms + 1500), true, "the chain went on, and the stream did not");
       if (ms > 345_000) t.equal(wentOn(300_000, ms + 1500), false, `the chain stands, after ${ms / 1000} s`);
     }
@@ -245,5 +250,41 @@ void t.test("while a chain stands, a stream of its blocks has nothing to send", 
   t.equal(chainCounterpart({ chain: null }, new Map(), makeChainHeads(new Map())), null);
   const lone = new Map([["chain", { blockMs: 400, hosts: new Map([["a", 5000]]), providers: ["a"] }]]);
   t.equal(chainCounterpart({ chain: "chain" }, lone, makeChainHeads(lone)), null, "one provider shows nothing");
+  t.end();
+});
+
+void t.test("the newest block may be old while the chain stands, at an RPC provider alone", (t) => {
+  const nowMs = performance.now();
+  const oldMs = 100_000;
+  const hosts = new Map([
+    ["a", 5000],
+    ["b", 5000],
+  ]);
+  const staleAt = (category: "rpc" | "oracle", others: Record<string, (ms: number) => number>) => {
+    const heads = makeChainHeads(new Map([["chain", { blockMs: 12_000, hosts, providers: ["a", "b"] }]]));
+    for (let ms = -170_000; ms <= -5000; ms += 5000)
+      for (const [provider, headAt] of Object.entries(others)) {
+        const endedMs = nowMs + ms;
+        heads.staleMs({ chain: "chain", provider, head: headAt(ms), askedMs: endedMs - 100, endedMs });
+      }
+    const verdict = makeAnswerVerdict({
+      venue: { id: "a", category, chain: "chain" },
+      endpoint: { name: "head", dataTime: { path: "$.time", unit: "ms", staleAfterMs: 60_000 } },
+      clock: { read: () => ({ errorMs: 0, withinMs: 0 }) },
+      heads,
+      counterpart: null,
+      log: listeningLog("error").log,
+    });
+    const times = { askedMs: nowMs - 100, endedMs: nowMs, serverMs: null };
+    const { staleMs } = verdict({ provider: "a", head: null, newest: null, dataMs: Date.now() - oldMs, ...times });
+    return staleMs !== null;
+  };
+  const stands = () => 100;
+  const goesOn = (ms: number) => 1000 + Math.floor(ms / 12_000);
+  t.equal(staleAt("rpc", { a: stands, b: stands }), false, "the chain stands");
+  t.equal(staleAt("oracle", { a: stands, b: stands }), true, "an oracle's data are old, whyever");
+  t.equal(staleAt("rpc", { a: stands, b: goesOn }), true, "another provider has newer blocks");
+  t.equal(staleAt("rpc", { a: stands }), true, "nobody can tell");
+  t.equal(staleAt("rpc", {}), true, "nothing was heard");
   t.end();
 });

@@ -1464,8 +1464,8 @@ class StreamStatus(TypedDict):
     """The part after the colon."""
     label: str
     """Its name for people."""
-    target: Union[str, None]
-    """The address that is measured; null for a chain, which is read at several."""
+    target: str
+    """The address that is measured."""
     cadenceMs: int
     """Its cadence in each region."""
     state: State
