@@ -1,10 +1,12 @@
 import type { Log } from "../shared/log/log.js";
 import { measuredIn } from "../shared/registry/region-hosts.js";
+import { readChains, watchedVenues } from "../shared/registry/chain-venues.js";
 import { hostsOf, type Registry, type RestEndpoint, type Venue } from "../shared/registry/registry.js";
 import type { ClockError } from "./lease/heartbeat.js";
 import type { Trouble } from "../shared/measurement/trouble-kinds.js";
 import { makeAnswerVerdict } from "./rest/answer-verdict.js";
 import { makeChainHeads } from "./rest/chain-heads.js";
+import { chainCounterpart, chainTasks } from "./schedule/chain-tasks.js";
 import { makeClockWatch, type ClockWatch } from "./network/clock-error.js";
 import { systemClock, type Clock } from "./schedule/clock.js";
 import { makeCounterpart, type Counterpart } from "./stream/counterpart.js";
@@ -78,7 +80,8 @@ export function startProbe(options: ProbeOptions): Probe {
   const watch = startEventLoopWatch();
   const certificates = makeSeenCertificates();
   const rest = makeRest({ userAgent, resolver, clock: clockWatch, pauses: makePauses() });
-  const heads = makeChainHeads(registry.chains ?? {});
+  const chains = readChains(registry);
+  const heads = makeChainHeads(chains);
   const schedule = makeSchedule({
     phaseOf: makePhases(options.registry, region),
     clock: options.clock ?? systemClock,
@@ -94,8 +97,9 @@ export function startProbe(options: ProbeOptions): Probe {
     },
     ...(options.onTurn && { onTurn: options.onTurn }),
   });
-  const venues = makeWatchedVenues(registry.venues, begin);
-  venues.watchOnly(options.venues ?? registry.venues.map(({ id }) => id));
+  const all = watchedVenues(registry);
+  const venues = makeWatchedVenues(all, begin);
+  venues.watchOnly(options.venues ?? all.map(({ id }) => id));
 
   function begin(venue: Venue, openAfterMs: number): WatchedVenue {
     const counterparts = counterpartsOf(venue);
@@ -110,12 +114,15 @@ export function startProbe(options: ProbeOptions): Probe {
       startStreams({
         ...{ venue, openAfterMs, userAgent, resolver, watch, counterparts, log },
         socket: venue.socket,
+        chain: chainCounterpart(venue, chains, heads),
         clock: clockWatch,
       });
     const endTasks = schedule.begin(
-      [...restTasks(venue, rest, watch, verdictOn), ...(streams?.tasks.map(slotWatched(watch)) ?? [])].map(
-        inRightTime(clockWatch),
-      ),
+      [
+        ...restTasks(venue, rest, watch, verdictOn),
+        ...chainTasks(venue, heads),
+        ...(streams?.tasks.map(slotWatched(watch)) ?? []),
+      ].map(inRightTime(clockWatch)),
     );
     return {
       socketsOpen: () => streams?.socketsOpen() ?? 0,

@@ -2,6 +2,7 @@
 import { componentsOf, type Registry, type Venue } from "../shared/registry/registry.js";
 import { feedServer } from "./notices/feed-server.js";
 import { actsOn, covers, faultKinds, placesOf, rules, type FaultDetails, type ScriptedFault } from "./faults.js";
+import { ofChains } from "./heads.js";
 import { measuredHosts, nodeHosts } from "./loopback.js";
 import { hasWordsFor, isSpoken } from "./venue-words.js";
 
@@ -39,7 +40,7 @@ function venueProblems({ venue, component }: ScriptedFault, venues: Venue[]) {
 }
 
 function chainProblems({ kind, venue }: ScriptedFault, venues: Venue[]) {
-  if (!(rules[kind].takes as string[]).includes("blocks")) return [];
+  if (!ofChains.includes(kind)) return [];
   const readers = venues.filter(({ chain }) => chain !== null);
   return venue === "*" || readers.some(({ id }) => id === venue)
     ? []

@@ -59,6 +59,13 @@ export const rules = {
   "head-back": { places: ["rest"], takes: ["blocks"] },
   /** Good answers that name a head `blocks` (default 10^15) ahead of the chain. */
   "false-head": { places: ["rest"], takes: ["blocks"] },
+  /** Good answers about a chain that advance at half of its pace: ever further behind. */
+  "falls-behind": { places: ["rest"], takes: [] },
+  /**
+   * Good answers that describe the chain as it was when the fault began, and no new block or event of it on streams. A
+   * chain stands that does so at all venues that read it (`*`); venues without a chain are unaffected.
+   */
+  "chain-stands": { places: ["rest", "stream"], takes: [] },
   /** Good answers, upgrades included, but `latencyMs` late (default 3000). */
   slow: { places: ["rest", "connection", "official"], takes: ["latencyMs"] },
   /** A body that arrives byte by byte and never ends. */

@@ -1,8 +1,9 @@
-/** The one event that is sent again and again while the fault `frozen` lasts. */
+/** The one event that is sent again and again while a fault lasts that freezes it. */
 import { startOf, type ScriptedFault } from "./faults.js";
 import type { Tick } from "./market.js";
 
 /**
+ * @param fault one that freezes, in progress
  * @returns the event to send: while the fault is in progress, the event of its beginning, the same for every client;
  * otherwise the one that `make` makes
  */
@@ -11,7 +12,7 @@ export type Freeze = (fault: ScriptedFault | undefined, at: Date, make: () => Ti
 export function makeFreeze(): Freeze {
   const held = new WeakMap<ScriptedFault, { fromMs: number; tick: Tick }>();
   return (fault, at, make) => {
-    if (fault?.kind !== "frozen") return make();
+    if (!fault) return make();
     const fromMs = startOf(fault, at);
     const known = held.get(fault);
     if (known?.fromMs === fromMs) return known.tick;

@@ -2,7 +2,11 @@
  * The head of each chain in the world, the same for all its providers, and the faults by which a provider names
  * another.
  */
-import type { ScriptedFault } from "./faults.js";
+import type { RestEndpoint, Venue } from "../shared/registry/registry.js";
+import { type FaultKind, type ScriptedFault, startOf } from "./faults.js";
+
+/** The kinds that only venues with a chain can have. */
+export const ofChains: readonly FaultKind[] = ["lags", "head-back", "false-head", "falls-behind", "chain-stands"];
 
 /** An unlisted chain has the pace of Ethereum. */
 const blockMs: Record<string, number> = { ethereum: 12_000, solana: 400 };
@@ -17,7 +21,7 @@ export function headAt(chain: string | null, ms: number): number {
  *
  * @param turn the number of this answer for its endpoint and region, counted from zero
  */
-export function blocksOff(fault: ScriptedFault | undefined, turn: number): number {
+export function blocksOff(fault: ScriptedFault | undefined, turn: number, chain: string | null, now: Date): number {
   switch (fault?.kind) {
     case "lags":
       return -(fault.blocks ?? 3);
@@ -25,7 +29,14 @@ export function blocksOff(fault: ScriptedFault | undefined, turn: number): numbe
       return turn % 2 === 0 ? 0 : -(fault.blocks ?? 3);
     case "false-head":
       return fault.blocks ?? 1e15;
+    case "falls-behind":
+      return Math.floor((headAt(chain, Math.max(0, startOf(fault, now))) - headAt(chain, now.getTime())) / 2);
     default:
       return 0;
   }
+}
+
+/** Whether an answer stands still with its chain: others of the venue are not about blocks. */
+export function standsWithChain({ kind }: ScriptedFault, { category, chain }: Venue, endpoint: RestEndpoint): boolean {
+  return kind === "chain-stands" && chain !== null && (category === "rpc" || endpoint.head !== undefined);
 }

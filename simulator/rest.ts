@@ -7,7 +7,7 @@ import { worldPath } from "./loopback.js";
 import type { SimulatedFeed } from "./notices/feed.js";
 import { sendHtml, sendJson } from "./send.js";
 import { clientOf, type Stage } from "./stage.js";
-import { blocksOff, headAt } from "./heads.js";
+import { blocksOff, headAt, standsWithChain } from "./heads.js";
 import { saidBy } from "./venue-words.js";
 import { bodyOf } from "./venues/any.js";
 
@@ -52,14 +52,19 @@ export function serveRest(
     const said = saidBy(endpoint, fault);
     if (typeof said === "string") return sendHtml(response, 200, said);
     if (said !== undefined) return sendJson(response, 200, said);
-    sendJson(response, endpoint.expectStatus, goodBody(endpoint, fault, blocksOff(fault, turn)));
+    sendJson(
+      response,
+      endpoint.expectStatus,
+      goodBody(endpoint, fault, blocksOff(fault, turn, stage.venue.chain, stage.now())),
+    );
   }
 
   function goodBody(endpoint: RestEndpoint, fault: ScriptedFault | undefined, off: number): unknown {
     // an address has one answer, the same for probes and readers of the feed
     if (feed && endpoint.url === stage.venue.official?.api) return feed.body();
     const make = stage.player.rest[endpoint.name];
-    const tick = stage.freeze(fault, stage.now(), () => stage.market.tick());
+    const freezes = fault?.kind === "frozen" || (fault && standsWithChain(fault, stage.venue, endpoint));
+    const tick = stage.freeze(freezes ? fault : undefined, stage.now(), () => stage.market.tick());
     return make ? make(tick) : bodyOf(endpoint, tick, headAt(stage.venue.chain, tick.ms) + off);
   }
 }

@@ -2,7 +2,7 @@
  * One client's socket at one venue: control frames, data at the registry's rate, and deadlines on the venue's clock.
  */
 import type { RawData, WebSocket } from "ws";
-import type { Client } from "./faults.js";
+import type { Client, FaultKind } from "./faults.js";
 import type { Conversation, FrameMaker, VenueSession } from "./player.js";
 import type { Stage } from "./stage.js";
 import { makeVenueTimers } from "./venue-timers.js";
@@ -75,7 +75,8 @@ export function playVenue(stage: Stage, ws: WebSocket, client: Client): (frame: 
   }
 
   function push(name: string, make: FrameMaker, place: number) {
-    if (stage.faultOf(`ws:${name}`, client, ["silent"])) return;
+    const silencing: FaultKind[] = venue.chain === null ? ["silent"] : ["silent", "chain-stands"];
+    if (stage.faultOf(`ws:${name}`, client, silencing)) return;
     if (ws.bufferedAmount > maxBufferedBytes) return;
     const isLost = place % 2 === 0;
     if (isLost && stage.faultOf(`ws:${name}`, client, ["lost-frames"])) return;

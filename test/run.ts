@@ -102,6 +102,7 @@ const long = [
     "whole-way",
     "crowd-of-faults",
     "real-troubles",
+    "standing-chain",
     "demo-day",
     "move",
     "comparing",

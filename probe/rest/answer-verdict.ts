@@ -32,7 +32,7 @@ export interface AnswerVerdictOptions {
   endpoint: Pick<RestEndpoint, "name" | "dataTime">;
   /** The known error of our clock. */
   clock: Pick<ClockWatch, "read">;
-  heads: ChainHeads;
+  heads: Pick<ChainHeads, "staleMs" | "wentOn">;
   /** Set if streams of the venue are compared with this endpoint; otherwise null. */
   counterpart: Counterpart | null;
   log: Log;
@@ -61,7 +61,10 @@ export function makeAnswerVerdict({
     // Used while our clock cannot be compared with enough hosts: then data as new as the server's date counts as fresh.
     const freshestMs = serverMs === null ? 0 : nowMs - serverMs;
     const least = leastAge(nowMs - dataMs, clock.read(), freshestMs);
-    return least > dataTime.staleAfterMs ? Math.round(least) : null;
+    if (least <= dataTime.staleAfterMs) return null;
+    // An RPC provider's newest data are of the newest block, and no other provider has had another.
+    const stands = category === "rpc" && chain !== null && heads.wentOn(chain, endedMs - least) === false;
+    return stands ? null : Math.round(least);
   }
 
   function tooOldHead({ provider, head, askedMs, endedMs }: Answer): number | null {

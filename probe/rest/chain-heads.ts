@@ -1,5 +1,5 @@
-import { limits } from "../../shared/measurement/probe-rules.js";
-import type { Registry } from "../../shared/registry/registry.js";
+import { staleHeadMs } from "../../shared/measurement/probe-rules.js";
+import { chainCadence, type ReadChain } from "../../shared/registry/chain-venues.js";
 
 /** A chain's height as an answer reported it. Times are by `performance.now()`. */
 export interface NamedHead {
@@ -12,8 +12,25 @@ export interface NamedHead {
 }
 
 export interface ChainHeads {
-  /** Records the head. Returns its minimum age in milliseconds if that is too old; otherwise null. */
+  /**
+   * Records the head. Returns its minimum age in milliseconds if that is too old, and not because the chain stands;
+   * otherwise null.
+   */
   staleMs(named: NamedHead): number | null;
+  /** Whether a chain has new blocks; null if too few of its providers were heard to tell. */
+  goesOn(chain: string, nowMs: number): boolean | null;
+  /**
+   * Whether a provider has named a new block since an instant, give or take the time that all need to name the same;
+   * null if not even two were heard since.
+   */
+  wentOn(chain: string, sinceMs: number): boolean | null;
+}
+
+/** A head, as it was judged when it was reported. */
+interface JudgedHead extends NamedHead {
+  oldMs: number;
+  /** It is too old, but at another provider, too: the chain stands. */
+  stands: boolean;
 }
 
 /**
@@ -24,8 +41,12 @@ export interface ChainHeads {
 const farthestMs = 24 * 60 * 60_000;
 const farthestBlocks = 100_000;
 
-/** How long an answer is remembered at least. */
+/** How long an answer is remembered at least, and for how many slots of the slowest provider. */
 const rememberedMs = 3 * 60_000;
+const rememberedSlots = 3;
+
+/** A provider that has reported no head for this many slots does not say any more that the chain stands. */
+const heardSlots = 3;
 
 /** A chain may be faster than its configured block time by this factor. */
 const quickest = 0.95;
@@ -40,17 +61,25 @@ interface Ceiling {
  * Compares the heads that this probe reads with each other. If an earlier answer reported the same head or a higher
  * one, the head is as old as that answer, plus one block time for each block that the answer was ahead. So the
  * comparison finds a head that does not move as well as one that lags behind others.
+ *
+ * A head that is old at two providers, while none goes on from it, is the chain's: it stands, or went back.
  */
-export function makeChainHeads(chains: NonNullable<Registry["chains"]>): ChainHeads {
-  const byChain = new Map(Object.entries(chains).map(([chain, { blockMs }]) => [chain, makeChain(blockMs)]));
+export function makeChainHeads(chains: ReadonlyMap<string, ReadChain>): ChainHeads {
+  const byChain = new Map([...chains].map(([chain, read]) => [chain, makeChain(read)]));
   return {
     staleMs: (named) => byChain.get(named.chain)?.staleMs(named) ?? null,
+    goesOn: (chain, nowMs) => byChain.get(chain)?.goesOn(nowMs) ?? null,
+    wentOn: (chain, sinceMs) => byChain.get(chain)?.wentOn(sinceMs) ?? null,
   };
 }
 
-function makeChain(blockMs: number): ChainHeads {
-  const limitMs = Math.max(limits.stale_head_floor_ms, limits.stale_head_blocks * blockMs);
-  let remembered: NamedHead[] = [];
+/** Longer than 120 lines: all steps share what is remembered of one chain. */
+function makeChain({ blockMs, hosts }: ReadChain) {
+  const limitMs = staleHeadMs(blockMs);
+  const pace = { blockMs, limitMs };
+  const rememberMs = Math.max(rememberedMs, 2 * limitMs, rememberedSlots * Math.max(...hosts.values(), 0));
+  const heardMs = heardSlots * (chainCadence({ hosts }) ?? 0);
+  let remembered: JudgedHead[] = [];
   let ceiling: Ceiling | null = null;
 
   /**
@@ -63,10 +92,10 @@ function makeChain(blockMs: number): ChainHeads {
    */
   function ageMs({ provider, head, askedMs }: NamedHead): number {
     const earlier = remembered.filter((had) => had.endedMs <= askedMs);
-    const before = earlier.filter((had) => isNear(had.head, head));
+    const before = earlier.filter((had) => isNear(had.head, head, pace));
     const newest = new Map(earlier.filter((had) => had.provider !== provider).map((had) => [had.provider, had]));
-    const farAbove = [...newest.values()].filter((had) => had.head > head && !isNear(had.head, head));
-    const agreed = farAbove.filter((one) => farAbove.some((two) => two !== one && isNear(one.head, two.head)));
+    const farAbove = [...newest.values()].filter((had) => had.head > head && !isNear(had.head, head, pace));
+    const agreed = farAbove.filter((one) => farAbove.some((two) => two !== one && isNear(one.head, two.head, pace)));
     const ageBy = (had: NamedHead) => (had.head < head ? 0 : askedMs - had.endedMs + (had.head - head) * blockMs);
     const of = (one: string) => before.filter((had) => had.provider === one);
     const others = new Set(before.map((had) => had.provider));
@@ -81,8 +110,22 @@ function makeChain(blockMs: number): ChainHeads {
     );
   }
 
-  function isNear(one: number, other: number): boolean {
-    return Math.abs(one - other) * blockMs <= Math.max(farthestMs, farthestBlocks * blockMs);
+  /** Whether the height is old because the chain stands: another provider has the same, and none went on from it. */
+  function isOfChain({ provider, head, endedMs }: NamedHead): boolean {
+    const others = answersByProvider(provider);
+    const agree = others.some((answers) => {
+      const newest = answers.at(-1)!;
+      return endedMs - newest.endedMs <= heardMs && Math.abs(newest.head - head) * blockMs <= limitMs;
+    });
+    return agree && !others.some((answers) => isPast(answers, head, pace));
+  }
+
+  /** What each of the chain's providers has answered, except one of them. */
+  function answersByProvider(except?: string): JudgedHead[][] {
+    return [...hosts.keys()]
+      .filter((host) => host !== except)
+      .map((host) => remembered.filter(({ provider }) => provider === host))
+      .filter((answers) => answers.length > 0);
   }
 
   /**
@@ -90,17 +133,12 @@ function makeChain(blockMs: number): ChainHeads {
    * That excludes single errors, jumps, and a head that does not move.
    */
   function borneOut(answers: NamedHead[]): NamedHead[] {
-    const possible = answers.filter((had) => ceiling && isWithin(ceiling, had));
+    const possible = answers.filter((had) => ceiling && isWithin(ceiling, had, pace));
     return possible.filter(({ head, endedMs }) =>
       possible.some(
-        (later) => later.endedMs > endedMs && later.head > head && isWithin({ head, atMs: endedMs }, later),
+        (later) => later.endedMs > endedMs && later.head > head && isWithin({ head, atMs: endedMs }, later, pace),
       ),
     );
-  }
-
-  function isWithin({ head, atMs }: Ceiling, { head: named, endedMs }: NamedHead) {
-    const mayGrowMs = (endedMs - atMs) / quickest + limitMs;
-    return (named - head) * blockMs <= mayGrowMs;
   }
 
   /**
@@ -111,7 +149,7 @@ function makeChain(blockMs: number): ChainHeads {
   function raise({ provider, head, endedMs }: NamedHead) {
     const newest = new Map<string, NamedHead>();
     for (const had of remembered)
-      if (had.provider !== provider && isNear(had.head, head)) newest.set(had.provider, had);
+      if (had.provider !== provider && isNear(had.head, head, pace)) newest.set(had.provider, had);
     for (const had of newest.values()) {
       const expected = had.head + (endedMs - had.endedMs) / blockMs;
       const agree = Math.abs(head - expected) * blockMs <= limitMs;
@@ -120,20 +158,85 @@ function makeChain(blockMs: number): ChainHeads {
     }
   }
 
-  function remember(named: NamedHead) {
-    const sinceMs = named.endedMs - Math.max(rememberedMs, 2 * limitMs);
+  function remember(judged: JudgedHead) {
+    const sinceMs = judged.endedMs - rememberMs;
     remembered = remembered.filter(({ endedMs }) => endedMs > sinceMs);
-    raise(named);
-    remembered.push(named);
+    raise(judged);
+    remembered.push(judged);
   }
 
   return {
-    staleMs(named) {
+    staleMs(named: NamedHead): number | null {
       const oldMs = ageMs(named);
-      remember(named);
-      return oldMs > limitMs ? Math.round(oldMs) : null;
+      const stands = oldMs > limitMs && isOfChain(named);
+      remember({ ...named, oldMs, stands });
+      return oldMs > limitMs && !stands ? Math.round(oldMs) : null;
+    },
+    goesOn(nowMs: number): boolean | null {
+      const heard = answersByProvider()
+        .map((answers) => answers.at(-1)!)
+        .filter(({ endedMs }) => nowMs - endedMs <= heardMs);
+      const standing = heard.filter(({ stands }) => stands);
+      const fresh = heard.filter(({ oldMs }) => oldMs <= limitMs);
+      // a head above that the chain cannot have reached since is invented
+      const goOn = (one: JudgedHead) =>
+        standing.some(
+          ({ head, endedMs, oldMs }) => one.head > head && isWithin({ head, atMs: endedMs - oldMs }, one, pace),
+        );
+      if (standing.length > 1 && !fresh.some(goOn)) return false;
+      return fresh.length > 0 ? true : null;
+    },
+    wentOn(sinceMs: number): boolean | null {
+      const fromMs = sinceMs + heardMs;
+      const heard = answersByProvider().flatMap((answers) => {
+        const later = answers.filter(({ askedMs }) => askedMs > fromMs);
+        const known = Math.max(answers[0]!.head, ...answers.flatMap((had) => (had.endedMs > fromMs ? [] : had.head)));
+        // the heads of a node that is behind rise while the chain stands
+        return later.length === 0 ? [] : later.some(({ head, oldMs }) => head > known && oldMs <= limitMs);
+      });
+      if (heard.includes(true)) return true;
+      return heard.length > 1 ? false : null;
     },
   };
+}
+
+/** A chain's block time, and the age beyond which its heads are too old. */
+interface Pace {
+  blockMs: number;
+  limitMs: number;
+}
+
+/**
+ * Whether a provider, whose heads rose at a possible pace to the present one, has been above a height for too long. A
+ * long wait for one block does not count whole: when a chain goes on, who is two blocks behind is so for all of it.
+ */
+function isPast(answers: readonly NamedHead[], from: number, pace: Pace): boolean {
+  const { blockMs, limitMs } = pace;
+  const newest = answers.at(-1)!;
+  const rises: { head: number; atMs: number; countedMs: number }[] = [];
+  for (const { head, endedMs } of answers) {
+    const last = rises.at(-1);
+    if (head > newest.head || (last && head <= last.head)) continue;
+    const countedMs = last ? last.countedMs + Math.min(endedMs - last.atMs, limitMs / 2) : 0;
+    rises.push({ head, atMs: endedMs, countedMs });
+  }
+  const { countedMs } = rises.at(-1)!;
+  return rises.some(
+    (rise) =>
+      rise.head > from &&
+      rise.head < newest.head &&
+      countedMs - rise.countedMs + (rise.head - from) * blockMs > limitMs &&
+      isWithin(rise, newest, pace),
+  );
+}
+
+function isNear(one: number, other: number, { blockMs }: Pace): boolean {
+  return Math.abs(one - other) * blockMs <= Math.max(farthestMs, farthestBlocks * blockMs);
+}
+
+function isWithin({ head, atMs }: Ceiling, { head: named, endedMs }: NamedHead, { blockMs, limitMs }: Pace): boolean {
+  const mayGrowMs = (endedMs - atMs) / quickest + limitMs;
+  return (named - head) * blockMs <= mayGrowMs;
 }
 
 /** The second greatest number; 0 if there is none. */

@@ -25,7 +25,7 @@ export interface StreamVerdict {
  */
 export function makeStreamVerdict(
   stream: Stream,
-  counterpart: Counterpart | null,
+  counterpart: Pick<Counterpart, "cadenceMs" | "wentOn"> | null,
   clock: () => ClockError | null,
 ): StreamVerdict {
   const { stall, staleAfterMs } = stream;
@@ -64,7 +64,7 @@ export function makeStreamVerdict(
   }
 
   /** Whether the verdict has waited long enough for a counterpart that does not answer. */
-  function isBeyondWaiting({ cadenceMs }: Counterpart, waitedMs: number) {
+  function isBeyondWaiting({ cadenceMs }: Pick<Counterpart, "cadenceMs">, waitedMs: number) {
     return !isEstimate && waitedMs > limits.counterpart_wait_cadences * cadenceMs;
   }
 

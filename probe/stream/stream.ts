@@ -1,5 +1,5 @@
 import type { Log } from "../../shared/log/log.js";
-import { componentsOf, type SocketConfig, type Venue } from "../../shared/registry/registry.js";
+import { componentsOf, type SocketConfig, stallBasis, type Venue } from "../../shared/registry/registry.js";
 import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 import { unlessOurNetwork } from "../rest/failure-cause.js";
 import type { ClockWatch } from "../network/clock-error.js";
@@ -37,6 +37,8 @@ export interface StreamsOptions {
   watch: Pick<EventLoopWatch, "stalledSince">;
   /** The venue's REST endpoints that streams are compared with, by name. */
   counterparts?: ReadonlyMap<string, Counterpart>;
+  /** For streams without one: the other providers of the venue's chain. Null if it has none. */
+  chain?: Pick<Counterpart, "cadenceMs" | "wentOn"> | null;
 }
 
 export interface Streams {
@@ -166,11 +168,13 @@ function mayBeOurSilence(outcome: MeasurementOutcome, { trouble }: Subscription)
 
 function measuring(
   subscription: Subscription,
-  { venue, clock, watch, counterparts, log }: StreamsOptions,
+  { venue, clock, watch, counterparts, chain = null, log }: StreamsOptions,
 ): (slotMs: number) => MeasurementOutcome {
   const { stream } = subscription;
   const { counterpart = "" } = stream;
-  const verdict = makeStreamVerdict(stream, counterparts?.get(counterpart) ?? null, () => clock.read());
+  // a new block is no proof of something that only an estimate expects
+  const ofChain = stallBasis(stream) === "estimate" ? null : chain;
+  const verdict = makeStreamVerdict(stream, counterparts?.get(counterpart) ?? ofChain, () => clock.read());
   const readSlot = makeReadSlot(subscription.meter, verdict, watch);
   const component = `ws:${stream.name}`;
   const logVerdict = makeVerdictLog(log, { venue: venue.id, component });

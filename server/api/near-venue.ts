@@ -1,6 +1,7 @@
 /** The venue that is probably meant where no venue has the id that somebody gave. */
 import type { Registry } from "../../shared/registry/registry.js";
 import { nearestWord } from "../../shared/text/nearest-word.js";
+import { watchedVenues } from "../../shared/registry/chain-venues.js";
 
 export interface NamedVenue {
   id: string;
@@ -9,8 +10,8 @@ export interface NamedVenue {
   ccxtId: string | null;
 }
 
-export function namedVenues({ venues }: Registry): NamedVenue[] {
-  return venues.map(({ id, name, ccxt }) => ({ id, name, ccxtId: ccxt?.id ?? null }));
+export function namedVenues(registry: Registry): NamedVenue[] {
+  return watchedVenues(registry).map(({ id, name, ccxt }) => ({ id, name, ccxtId: ccxt?.id ?? null }));
 }
 
 export function nearVenue<Venue extends NamedVenue>(typed: string, venues: readonly Venue[]): Venue | null {

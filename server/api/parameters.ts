@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import type { SchemaObject } from "openapi3-ts/oas31";
 import { instantExpected, instantPattern, isOnCalendar, spelledOut } from "../../shared/text/instant.js";
+import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { categories, type Registry } from "../../shared/registry/registry.js";
 import { presentIds } from "./venue-ids.js";
 import { badParameters, type BadParameter, shortened } from "./problem.js";
@@ -34,7 +35,7 @@ export const category = choice(
 /** A former id is replaced by the present one. */
 export function venueFilter(registry: Registry): Parameter<string | null> {
   const ids = presentIds(registry);
-  const present = registry.venues.map(({ id }) => id);
+  const present = watchedVenues(registry).map(({ id }) => id);
   return {
     ...choice("Only this venue, by its id or a former one.", [...ids.keys()], null),
     read: (text) => ids.get(text) ?? text,

@@ -12,6 +12,7 @@ import { makeOwnMetrics } from "../../shared/log/own-metrics.js";
 import { version } from "../../shared/config/package.js";
 import { portsOf, requirePorts } from "../process/ports.js";
 import { recordSamples } from "../database/record-samples.js";
+import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { type Registry } from "../../shared/registry/registry.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
@@ -52,7 +53,7 @@ export async function run(): Promise<void> {
     const { fingerprint: machine, source } = await thisMachine();
     log.info("probes on the same machine are one vantage", { machine, source });
     const startedAt = new Date();
-    const known = registry.venues.map(({ id }) => id);
+    const known = watchedVenues(registry).map(({ id }) => id);
     let keeper: VenueLease | null = null;
     const metrics = makeOwnMetrics("probe", { region });
     const meter = makeProbeMetrics(metrics, startedAt, () => ({

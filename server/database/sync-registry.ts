@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Db, sql } from "../../shared/database/pool.js";
+import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { addressIn } from "../../shared/registry/region-hosts.js";
 import { componentsOf, type Registry, stallBasis, type Venue } from "../../shared/registry/registry.js";
 import { UserError } from "../../shared/process/user-error.js";
@@ -41,7 +42,7 @@ async function renameVenues(db: Db, { venues }: Registry): Promise<void> {
 function rowsOf(registry: Registry) {
   return {
     regions: registry.regions.map(({ id, name }) => ({ region: id, name })),
-    venues: registry.venues.map((venue) => ({
+    venues: watchedVenues(registry).map((venue) => ({
       venue: venue.id,
       name: venue.name,
       category: venue.category,
@@ -54,7 +55,7 @@ function rowsOf(registry: Registry) {
       about: venue.official?.about ?? null,
       notAbout: venue.official?.notAbout ?? null,
       formerIds: venue.formerIds ?? [],
-      entry: entryOf(venue),
+      entry: entryOf(venue, registry),
       components: componentsOf(venue).map((component) => ({
         component: component.id,
         label: component.label,
@@ -69,8 +70,10 @@ function rowsOf(registry: Registry) {
 }
 
 /** What readers may know of the entry; a field that it lacks is missing. */
-function entryOf({ sources, checkedAt, until, limits, blockedIn, edgeCacheMs, ccxt }: Venue) {
-  return { sources, checkedAt, until, limits, blockedIn, edgeCacheMs, ccxtId: ccxt?.id };
+function entryOf(venue: Venue, { chains = {} }: Registry) {
+  const { sources, checkedAt, until, limits, blockedIn, edgeCacheMs, ccxt, chain, heads } = venue;
+  const ofChain = { blockMs: chain === null ? undefined : chains[chain]?.blockMs, providers: heads?.providers };
+  return { sources, checkedAt, until, limits, blockedIn, edgeCacheMs, ccxtId: ccxt?.id, ...ofChain };
 }
 
 function endOf({ until }: Venue, component: string) {
@@ -92,9 +95,10 @@ function fingerprintOf({ regions }: Registry, { rest, socket }: Venue, component
     : stream
       ? [stream.url ?? socket?.url, stream.subscribe, stream.acknowledge, stream.match, stream.ignore]
       : [socket?.url];
-  const address = endpoint ? endpoint.url : stream ? (stream.url ?? socket!.url) : socket!.url;
+  const address = endpoint ? endpoint.url : (stream && stream.url) || socket?.url;
+  // a chain has no address, and stays the same with other providers
   const elsewhere = regions
-    .map((region) => [region.id, addressIn(region, address)])
+    .map((region) => [region.id, address && addressIn(region, address)])
     .filter(([, there]) => there !== address);
   return createHash("sha256")
     .update(JSON.stringify([...parts, ...elsewhere]))

@@ -8,6 +8,7 @@ import { operations } from "../api/operations.js";
 import { exampleOf } from "../api/schemas/example.js";
 import { documentWords } from "../pages/words.js";
 import { agentTools } from "./agent-tools.js";
+import { watchedVenues } from "../../shared/registry/chain-venues.js";
 
 /** Far more than a registry has. */
 const mostIds = 500;
@@ -30,7 +31,9 @@ export function llmsText({ registry, baseUrl, siteUrl }: LlmsOptions): string {
       .filter(({ group }) => of.includes(group))
       .map((operation) => operationLine(operation, baseUrl, registry.venues.length > 0));
   const section = (title: string, lines: readonly string[]) => [`## ${title}`, lines.join("\n")];
-  const ids = registry.venues.slice(0, mostIds).map(({ id }) => id);
+  const ids = watchedVenues(registry)
+    .slice(0, mostIds)
+    .map(({ id }) => id);
   const documents = Object.entries(documentWords).map(
     ([name, words]) => `- [${name}](${siteUrl}/${name}.md): ${words}`,
   );

@@ -68,3 +68,8 @@ export const limits = Object.fromEntries(probeRules.map(({ name, value }) => [na
   (typeof probeRules)[number]["name"],
   number
 >;
+
+/** The age beyond which a head is stale, and a chain stands. */
+export function staleHeadMs(blockMs: number): number {
+  return Math.max(limits.stale_head_floor_ms, limits.stale_head_blocks * blockMs);
+}

@@ -2,6 +2,7 @@ import { readAmbiguousJson } from "./json-file.js";
 import { masked } from "../text/masked-text.js";
 import { withinLimits } from "./cadence.js";
 import { expand } from "./catalogue.js";
+import { chainIdProblems } from "./chain-venues.js";
 import { registryProblems } from "./registry-check.js";
 import { UserError } from "../process/user-error.js";
 import { type Registry, type Venue } from "./registry.js";
@@ -40,6 +41,8 @@ export function parseRegistry(
   if (problems.length > 0) throw wrong(name, problems);
   const resolved = withinLimits(withWords(expanded.value as Registry), probes);
   if (resolved.problems.length > 0) throw wrong(name, resolved.problems);
+  const chainProblems = chainIdProblems(resolved.registry);
+  if (chainProblems.length > 0) throw wrong(name, chainProblems);
   return resolved.registry;
 }
 

@@ -48,6 +48,8 @@ export interface Venue {
   quote: string | null;
   /** The chain that this venue reads, if its category reads one. */
   chain: string | null;
+  /** Set on a chain, which no registry file lists as a venue: `watchedVenues` adds it. */
+  heads?: ChainReading;
   rest: RestEndpoint[];
   socket: SocketConfig | null;
   official: Official | null;
@@ -73,6 +75,15 @@ export interface CcxtExchange {
   id: string;
   /** Hosts that ccxt does not have, and why the entry is right. */
   differs?: { host: string; why: string }[];
+}
+
+/** How a chain is measured: by the heads that its providers name anyway. */
+export interface ChainReading {
+  /** Ids of the venues. */
+  providers: string[];
+  cadenceMs: number;
+  /** Without a new block for longer than this, it stands. */
+  standsAfterMs: number;
 }
 
 /** What ends on a day. Its components are unknown from then on, and never down. */
@@ -385,8 +396,8 @@ export interface Component {
   id: string;
   kind: "rest" | "ws";
   label: string;
-  /** The address that is measured. */
-  target: string;
+  /** The address that is measured; null for a chain, which is read at several. */
+  target: string | null;
   cadenceMs: number;
 }
 
@@ -395,14 +406,18 @@ export interface Component {
  * has the shortest cadence of its streams.
  */
 export function componentsOf(venue: Venue): Component[] {
-  const rest = venue.rest.map(({ name, label, url, cadenceMs }): Component => ({
-    id: `rest:${name}`,
-    kind: "rest",
-    label,
-    target: url,
-    cadenceMs,
+  const rest = venue.rest.map(({ name, label, url: target, cadenceMs }): Component => ({
+    ...{ id: `rest:${name}`, kind: "rest", label, target, cadenceMs },
   }));
-  return [...rest, ...socketComponents(venue.socket)];
+  return [...rest, ...chainComponents(venue), ...socketComponents(venue.socket)];
+}
+
+/** The component of a chain. */
+export const chainComponent = "rest:head";
+
+function chainComponents({ heads }: Venue): Component[] {
+  if (!heads) return [];
+  return [{ id: chainComponent, kind: "rest", label: "New blocks", target: null, cadenceMs: heads.cadenceMs }];
 }
 
 function socketComponents(socket: SocketConfig | null): Component[] {

@@ -15,6 +15,8 @@ return coalesce(abs(clock_error_ms) - clock_error_within_ms > 2000, false);
 -- not, call share_venue_leases.sql. No row if there is no such region.
 --
 -- PL/pgSQL, because a connection keeps its plan. Planned at each call, it took the embedded database twice the time.
+--
+-- Longer than 150 lines: one statement, so that a heartbeat is one trip to the database.
 create function upkeep.keep_probe(
   region                text,
   process               uuid,
@@ -65,8 +67,10 @@ begin
   ),
   watched as (
     select
+      v.venue_id,
       v.venue,
       v.position,
+      case when v.category = 'rpc' then v.chain end as chain,
       coalesce(w.process = keep_probe.process, false) as mine,
       w.process is null
         or (
@@ -95,6 +99,12 @@ begin
       end as known_as
     ) n
     where v.published
+  ),
+  -- The providers of a chain, and the chain, go together (share_venue_leases.sql): they count as their first.
+  grouped as (
+    select w.*, w.position = min(w.position) over g as leads, first_value(w.mine) over (g order by w.position) as led
+    from watched w
+    window g as (partition by w.chain, case when w.chain is null then w.venue_id end)
   ),
   -- The vantage of all living probes of the region: this one as it reports now, the others as they last reported. Null
   -- if they disagree about the machine, place, …, or one of them does not report it.
@@ -153,10 +163,10 @@ begin
       (select array_agg(w.known_as order by w.position, w.venue) from watched w where w.mine and w.known), '{}'
     ) as venues,
     l.process is null
-      or not exists (select from watched w where w.free and w.known)
-      and (select count(*) from watched w where w.mine)
-        >= (select count(*) from watched) / l.probes
-          + (l.place <= (select count(*) from watched) % l.probes)::int as settled
+      or not exists (select from grouped w where w.known and (w.free or w.led and not w.mine))
+      and (select count(*) from grouped w where w.leads and w.mine)
+        >= (select count(*) from grouped w where w.leads) / l.probes
+          + (l.place <= (select count(*) from grouped w where w.leads) % l.probes)::int as settled
   from here
   -- null for a probe that withholds its samples: it takes no venue
   left join living l on l.process = keep_probe.process;

@@ -10,6 +10,12 @@ select
     'decidedAt', null,
     'incident', i.body,
     'venue', json_build_object('id', v.venue, 'name', v.name, 'symbol', v.symbol, 'quote', v.quote),
+    'note',
+    case when v.entry ? 'providers' then format(
+      'It is the chain that stands, or went back: at none of the providers that we read (%s) has it had a new block, '
+        'so none of them is at fault.',
+      (select string_agg(p.id, ', ') from jsonb_array_elements_text(v.entry -> 'providers') as p (id))
+    ) end,
     'component', json_build_object('id', c.component, 'kind', c.kind, 'label', c.label, 'target', c.target),
     'events', (
       -- from the incident's own columns: alert history expires, they do not

@@ -7,6 +7,9 @@
 -- All venues whose holder is dead or withholds its samples are taken, so that none is left over if probes know
 -- different venues. If its share is still not reached, it takes venues from probes that hold more than theirs; these
 -- learn of it at their next heartbeat. Until then both probes measure the venue, so no slot is lost.
+--
+-- A probe compares the heads that it reads of a chain. So the RPC providers of a chain, and the chain itself, go
+-- together: they count as the first of them in the registry's order, and follow it to its holder.
 with here as materialized (
   select g.region_id from region g where g.region = $1
 ),
@@ -22,6 +25,8 @@ venues as materialized (
     v.venue_id,
     v.venue,
     v.position,
+    v.position = min(v.position) over of_chain as leads,
+    first_value(v.venue_id) over (of_chain order by v.position) as leader,
     w.process as holder,
     l.process is not null as held,
     -- not held, or held by a probe that shut down, died or withholds its samples
@@ -51,19 +56,23 @@ venues as materialized (
   left join probe p on p.region_id = h.region_id and p.process = w.process
   left join living l on l.process = w.process
   where v.published
+  window of_chain as (
+    partition by
+      case when v.category = 'rpc' then v.chain end,
+      case when v.category <> 'rpc' or v.chain is null then v.venue_id end
+  )
 ),
 holding as materialized (
   select
     l.process,
     -- as even as whole venues allow
-    (select count(*) from venues) / l.probes + (l.place <= (select count(*) from venues) % l.probes)::int as share,
-    count(v.venue_id) as venues
+    n.venues / l.probes + (l.place <= n.venues % l.probes)::int as share,
+    (select count(*) from venues v where v.holder = l.process and v.leads) as venues
   from living l
-  left join venues v on v.holder = l.process
-  group by l.process, l.place, l.probes
+  cross join (select count(*) as venues from venues v where v.leads) n
 ),
 taken_over as (
-  select v.venue_id
+  select v.venue_id, v.leads
   from venues v
   where v.free and v.known
 ),
@@ -76,7 +85,7 @@ surplus as (
     v.known
   from venues v
   join holding d on d.process = v.holder
-  where d.process <> $2::uuid and d.venues > d.share
+  where d.process <> $2::uuid and d.venues > d.share and v.leads
 ),
 taken_from_others as (
   select s.venue_id
@@ -85,14 +94,29 @@ taken_from_others as (
   order by s.position, s.venue_id
   limit greatest(
     0,
-    (select d.share - d.venues from holding d where d.process = $2::uuid) - (select count(*) from taken_over)
+    (select d.share - d.venues from holding d where d.process = $2::uuid)
+      - (select count(*) from taken_over t where t.leads)
   )
+),
+followers as (
+  select v.venue_id
+  from venues v
+  join venues l on l.venue_id = v.leader
+  where v.known and not v.leads and v.holder is distinct from $2::uuid
+    and (
+      l.holder = $2::uuid
+      or l.venue_id in (select t.venue_id from taken_over t union all select t.venue_id from taken_from_others t)
+    )
 ),
 taken as (
   insert into watch as w (region_id, venue_id, process)
   select h.region_id, t.venue_id, $2::uuid
   from here h
-  cross join (select venue_id from taken_over union all select venue_id from taken_from_others) t
+  cross join (
+    select venue_id from taken_over
+    union select venue_id from taken_from_others
+    union select venue_id from followers
+  ) t
   on conflict (region_id, venue_id) do update set process = excluded.process
   returning w.venue_id
 )

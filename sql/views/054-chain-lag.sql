@@ -31,6 +31,12 @@ begin
     ) b
     where b.heads > 0
   ),
+  -- a day of blocks, or 100,000 if that is more, as in probe/rest/chain-heads.ts
+  bound as materialized (
+    select greatest(100000, 86400000 / max((v.entry ->> 'blockMs')::numeric)) as blocks
+    from venue v
+    where v.chain = of_chain and v.published
+  ),
   -- what our own fleet read of this chain from this region, at any venue
   readings as materialized (
     select
@@ -80,8 +86,8 @@ begin
     order by r.component_id, r.ts desc
   ),
   -- The freshest head that an endpoint could have known when it was asked, because we already had it: not the true head
-  -- of the chain. A head that is more than 100,000 blocks away from everything that other providers reported in that
-  -- minute is from another chain, or invented.
+  -- of the chain. A head that is further than the bound from everything that other providers reported in that minute is
+  -- from another chain, or invented.
   freshest as (
     select
       h.component_id,
@@ -92,7 +98,7 @@ begin
           -- if only one of the clocks is known, the order of the two instants is unknown
           and (r.answered_at <= h.asked_at and r.clock_known = h.clock_known or r.component_id = h.component_id)
           and (
-            select count(*) = 0 or bool_or(abs(o.head - r.head) <= 100000)
+            select count(*) = 0 or bool_or(abs(o.head - r.head) <= (select b.blocks from bound b))
             from readings o
             where o.ts > h.ts - interval '1 minute' and o.ts <= h.ts and o.provider <> r.provider
           )

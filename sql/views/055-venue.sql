@@ -145,6 +145,25 @@ begin
 end;
 $$;
 
+-- The chain that a venue reads, which is a venue itself if at least two providers are read; else null. The first
+-- condition is for plans: most venues read none.
+create function api.chain_read(of_chain text) returns json
+language sql stable
+return case when of_chain is not null then (
+  select json_build_object(
+    'venue', c.venue,
+    'name', c.name,
+    'state', c.state,
+    'since', api.iso(c.since),
+    'providers', c.entry -> 'providers',
+    'standsSince', api.iso(i.started_at),
+    'incident', i.slug
+  )
+  from api.venue c
+  left join api.incident i on i.venue_id = c.venue_id and i.closed_at is null
+  where c.chain = of_chain and c.entry ? 'providers'
+) end;
+
 -- What the registry says of a venue's entry (column venue.entry): every field is there, null where the entry lacks it.
 create function api.entry_body(entry jsonb) returns json
 language sql immutable parallel safe
@@ -233,6 +252,7 @@ begin
           'id', v.venue, 'name', v.name, 'category', v.category, 'symbol', v.symbol, 'quote', v.quote
         ),
         'entry', api.entry_body(v.entry),
+        'chain', api.chain_read(v.chain),
         'state', v.state,
         'since', api.iso(v.since),
         'uptimePct90d', (r.uptime)."uptimePct",

@@ -4,6 +4,7 @@
  */
 import { once } from "node:events";
 import t, { type Test } from "tap";
+import { blocksOff } from "../../simulator/heads.js";
 import { ask, connect, outcomeOf, send } from "../../simulator/clients.js";
 import type { ScriptedFault } from "../../simulator/faults.js";
 import { startWorld } from "../../simulator/world.js";
@@ -115,6 +116,16 @@ void t.test("frozen: data keep arriving, but do not change", async (t) => {
   t.ok(Number(elsewhere.tradeId) > Number(trade.tradeId), "as in other regions");
   await world.clear();
   t.ok(Number((await row("trades")).tradeId) > Number(trade.tradeId));
+});
+
+void t.test("falls-behind: the head advances at half of the chain's pace, without end", (t) => {
+  const off = (ofS: number, chain: string, from?: Date) =>
+    blocksOff({ kind: "falls-behind", venue: "*", ...(from && { from }) }, 0, chain, new Date(ofS * 1000));
+  t.equal(off(4000, "solana", new Date(3_600_000)), -500);
+  t.equal(off(86_400 + 3600, "ethereum", new Date(3_600_000)), -3600);
+  t.equal(off(3600, "ethereum", new Date(3_600_000)), 0, "not yet");
+  t.equal(off(2400, "ethereum"), -100, "since ever");
+  t.end();
 });
 
 void t.test("faults begin, end and repeat by the world's clock", async (t) => {

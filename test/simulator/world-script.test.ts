@@ -92,6 +92,8 @@ void t.test("a fault that the registry does not know, or that its kind cannot ha
     [{ kind: "halted", venue: "kraken", component: "rest:time" }, /no words for it of kraken rest:time/],
     [{ kind: "refused", ...okx, host: "ws.okx.com" }, /only nodes of third parties refuse alone \(there are none\)/],
     [{ kind: "status", ...okx, component: "official", host: "openapi.okx.com" }, /served at one host only/],
+    [{ kind: "falls-behind", ...okx }, /okx reads no chain/],
+    [{ kind: "chain-stands", ...okx }, /okx reads no chain/],
     [{ kind: "lags", ...okx }, /okx reads no chain; expected \* or one of/],
     [{ kind: "reset", ...okx, status: 503 }, /reset takes no status/],
     [{ kind: "status", ...okx, status: 101 }, /status is out of range: 101/],

@@ -52,9 +52,18 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
     ...{ id: "third", name: "Third", socket: null, official: null },
     rest: drpc.rest.map((endpoint) => ({ ...endpoint, url: "https://third.example.org", cadenceMs: 30_000 })),
   };
+  const reader = (id: string) => ({
+    ...{ ...third, id, name: id },
+    rest: third.rest.map((endpoint) => ({ ...endpoint, url: `https://${id}.example.org`, cadenceMs: 5000 })),
+  });
   const registry = {
     ...all,
-    venues: [...["kraken", "publicnode", "chainlink", "redstone"].map(venueOf), ...[drpc, third]],
+    chains: { ...all.chains, fast: { blockMs: 250, source: "test" }, slow: { blockMs: 600_000, source: "test" } },
+    venues: [
+      ...["kraken", "publicnode", "chainlink", "redstone"].map(venueOf),
+      ...[drpc, third],
+      ...["fast", "slow"].flatMap((chain) => [1, 2, 3].map((at) => ({ ...reader(`${chain}${at}`), chain }))),
+    ],
   };
   await migrate(pool, registry, makeLog("test", "warn"));
   const api = await serve(t, { pool, registry });
@@ -203,6 +212,34 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
     ];
     t.match(await lagsOf(read), { "drpc rest:block": { blocks: n - 7 } });
   });
+
+  await t.test(
+    "an endpoint lags by the whole difference within a day of blocks, and at any below two others",
+    async (t) => {
+      const two = (chain: string, behind: number) =>
+        lagsOf([
+          { venue: `${chain}1`, ago: 9, head: n },
+          { venue: `${chain}2`, ago: 3, head: n - behind },
+        ]);
+      for (const [chain, near, far] of [
+        ["fast", [7, 107_997, 345_600], 345_601],
+        ["slow", [7, 90_000, 100_000], 100_001],
+      ] as const) {
+        const lagging = `${chain}2 rest:block`;
+        for (const blocks of near) t.match((await two(chain, blocks))[lagging], { blocks }, `${blocks} of ${chain}`);
+        t.match((await two(chain, far))[lagging], { blocks: null, freshestHead: null }, "nobody knows which is wrong");
+        const weeks = await lagsOf([
+          { venue: `${chain}1`, ago: 9, head: n },
+          { venue: `${chain}3`, ago: 8, head: n - 1 },
+          { venue: `${chain}2`, ago: 3, head: n - 20 * far },
+        ]);
+        t.match(weeks[lagging], { blocks: 20 * far }, "below two that agree");
+        const stands = [1, 2, 3].map((at) => ({ venue: `${chain}${at}`, ago: 12 - at, head: n }));
+        const lags = await lagsOf(stands);
+        for (const at of [1, 2, 3]) t.match(lags[`${chain}${at} rest:block`], { blocks: 0 }, "a chain that stands");
+      }
+    },
+  );
 
   await t.test("heads that go backwards are counted", async (t) => {
     const heads = [n, n + 1, n, n, n + 2, n + 1, n + 1];

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
+import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { sendHeartbeat, endLease, type ProbeReport } from "../../probe/lease/heartbeat.js";
 
-const { venues } = await loadRegistry(packagedFile("registry/all.json"));
-const usual = venues.map(({ id }) => id);
+const usual = watchedVenues(await loadRegistry(packagedFile("registry/all.json"))).map(({ id }) => id);
 
 /** A probe of us-east, as the database sees it. */
 export interface Member {

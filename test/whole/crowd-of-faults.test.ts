@@ -9,6 +9,7 @@ import { allOperational, type Board, readBoard, readIncidents } from "../support
 import { startReader } from "../support/reader.js";
 import { until } from "../support/until.js";
 import { componentsOf, startWay, type Way } from "../support/way.js";
+import { ofChains } from "../../simulator/heads.js";
 import { faultKinds, type FaultKind, rules, type ScriptedFault } from "../../simulator/faults.js";
 
 interface Trouble {
@@ -39,8 +40,8 @@ const crowd: Trouble[] = [
   { fault: { venue: "bitstamp", component: "ws:book", kind: "frozen" }, shows: "stale" },
 ];
 
-/** Faults under which samples stay good: a chain that lags, or missing sequence numbers. */
-const harmless: FaultKind[] = ["lags", "head-back", "false-head", "lost-frames"];
+/** Faults under which samples stay good: missing sequence numbers, or of chains (`standing-chain.test.ts`). */
+const harmless: FaultKind[] = ["lost-frames", ...ofChains];
 
 /** We pause the whole origin for half a minute or more: tested in `real-troubles.test.ts`. */
 const slowing: FaultKind[] = ["limited-inside", "blocked-inside"];

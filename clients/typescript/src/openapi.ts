@@ -739,6 +739,8 @@ export interface components {
         /** @description Currency in which the symbol is priced. */
         quote: string | null;
       };
+      /** @description A sentence about what this venue is. Only incidents of chains have one: that the chain stands, and no provider is at fault. */
+      note: string | null;
       /** @description The component. */
       component: {
         /** @description rest:<name> or ws:<name>; ws:conn is the socket shared by the streams. */
@@ -1557,8 +1559,8 @@ export interface components {
       name: string;
       /** @description Its name for people. */
       label: string;
-      /** @description The address that is measured. */
-      target: string;
+      /** @description The address that is measured; null for a chain, which is read at several. */
+      target: string | null;
       /** @description Its cadence in each region. */
       cadenceMs: number;
       /** @description By quorum over all regions. */
@@ -1758,6 +1760,25 @@ export interface components {
         quote: string | null;
       };
       entry: components["schemas"]["VenueEntry"];
+      /** @description The chain that the venue reads, or is: a venue of its own. If it stands at all providers, that is its incident, and none of them is down for it. Null if the venue reads no chain, or one that fewer than two providers of category rpc read. */
+      chain: {
+        /** @description Its id as a venue. */
+        venue: string;
+        /** @description Name. */
+        name: string;
+        state: components["schemas"]["State"];
+        /**
+         * Format: date-time
+         * @description The tick that confirmed this state. While the engine is silent or catching up: since when the state has read unknown.
+         */
+        since: string;
+        /** @description Ids of the providers at which we read it. */
+        providers: string[];
+        /** @description When its open incident began: since then no provider has had a new block. */
+        standsSince: string | null;
+        /** @description Permanent name of an incident, given at opening. */
+        incident: string | null;
+      } | null;
       state: components["schemas"]["State"];
       /**
        * Format: date-time

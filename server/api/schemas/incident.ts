@@ -354,6 +354,15 @@ export const incidentDetailResponse = named(
       symbol,
       quote,
     }),
+    note: shownAs(
+      orNull(
+        text(
+          "A sentence about what this venue is. Only incidents of chains have one: that the chain stands, and no provider is at fault.",
+          "It is the chain that stands.",
+        ),
+      ),
+      null,
+    ),
     component: object("The component.", {
       id: { ...component, pattern: "^(rest|ws):[a-z]+$" },
       kind,

@@ -26,6 +26,8 @@ import {
   state,
   text,
   unknownBecause,
+  venueId,
+  venueName,
 } from "./shapes.js";
 import { ninetyDays, typicalAsOf, typicalMinutes, venueHead } from "./status.js";
 import { excluded, uptimeBasis, uptimePct } from "./uptime.js";
@@ -47,7 +49,10 @@ const measuredComponent = {
   component,
   name: text("The part after the colon.", "ticker"),
   label: componentLabel,
-  target,
+  target: {
+    ...orNull(target),
+    description: "The address that is measured; null for a chain, which is read at several.",
+  },
   cadenceMs: integer("Its cadence in each region.", 5_000, 1),
   state: { ...state, description: "By quorum over all regions." },
   since,
@@ -263,6 +268,24 @@ export const exchangeResponse = named(
     ...freshness,
     exchange: object("The venue.", venueHead),
     entry: named("VenueEntry", entry),
+    // the venue in the examples reads no chain
+    chain: shownAs(
+      orNull(
+        object(
+          "The chain that the venue reads, or is: a venue of its own. If it stands at all providers, that is its incident, and none of them is down for it. Null if the venue reads no chain, or one that fewer than two providers of category rpc read.",
+          {
+            venue: { ...venueId, description: "Its id as a venue." },
+            name: venueName,
+            state,
+            since,
+            providers: list("Ids of the providers at which we read it.", venueId),
+            standsSince: orNull(instant("When its open incident began: since then no provider has had a new block.")),
+            incident: orNull(slug),
+          },
+        ),
+      ),
+      null,
+    ),
     state,
     since,
     uptimePct90d: {

@@ -10,6 +10,7 @@ import { makeChainHeads } from "../../../probe/rest/chain-heads.js";
 import { type Measurement, nothingMeasured } from "../../../probe/rest/measurement.js";
 import { makeRest, type Measure, type Rest } from "../../../probe/rest/rest.js";
 import type { Log } from "../../../shared/log/log.js";
+import { readChains } from "../../../shared/registry/chain-venues.js";
 import { hostsOf, type Registry, type RestEndpoint, type Venue } from "../../../shared/registry/registry.js";
 import { isLocalhost, kindOfAddress } from "../../http/safe-address.js";
 import type { RemoteService } from "../../remote/service.js";
@@ -105,7 +106,7 @@ interface Tools extends Pick<Examination, "registry" | "userAgent" | "log"> {
 
 async function measuredHere(venue: Venue, { registry, userAgent, log, ...tools }: Tools): Promise<MeasuredPart[]> {
   const { rest, resolver, withinMs } = tools;
-  const heads = makeChainHeads(registry.chains ?? {});
+  const heads = makeChainHeads(readChains(registry));
   const measureOf = (endpoint: RestEndpoint) =>
     rest.endpoint(endpoint, makeAnswerVerdict({ venue, endpoint, clock: unread, heads, counterpart: null, log }));
   const [answers, upgrades] = await Promise.all([

@@ -5,6 +5,7 @@ import type { Log } from "../../../shared/log/log.js";
 import { advice, isOlder, isTested, tested, testedRange } from "../../database/require-extension.js";
 import { definitionsFault, schemaState } from "../../database/schema-state.js";
 import { version } from "../../../shared/config/package.js";
+import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { databaseUrlOf, type Settings } from "../../../shared/config/settings.js";
 import { type Finding, failure, made, ok, warning } from "./finding.js";
@@ -173,7 +174,7 @@ async function rightsFound(pool: Pool, region: string | null): Promise<Finding> 
 async function venuesFound(pool: Pool, registry: Registry): Promise<Finding> {
   const rows = await pool.query<{ venue: string }>(sql`select venue from venue where published`);
   const there = new Set(rows.map(({ venue }) => venue));
-  const ours = new Set(registry.venues.map(({ id }) => id));
+  const ours = new Set(watchedVenues(registry).map(({ id }) => id));
   const lacks = [...ours].filter((id) => !there.has(id));
   const more = [...there].filter((id) => !ours.has(id));
   if (lacks.length === 0 && more.length === 0) return ok("venues", `the database has all ${ours.size} of the registry`);

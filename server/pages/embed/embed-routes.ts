@@ -21,6 +21,7 @@ import { badgeColours, badgeText } from "./badge.js";
 import { badgeContent, type Show } from "./badge-content.js";
 import { cardText } from "./card.js";
 import { oembedOf, venueIn } from "./oembed.js";
+import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 
 export type EmbedOptions = Pick<PagesOptions, "registry" | "boards" | "baseUrl" | "siteNotice">;
 
@@ -32,7 +33,7 @@ const mostBytes = 2_000_000;
 /** The routes by path. */
 export function embedRoutes({ registry, boards, baseUrl, siteNotice = null }: EmbedOptions) {
   const ids = presentIds(registry);
-  const names = new Map(registry.venues.map(({ id, name }) => [id, name]));
+  const names = new Map(watchedVenues(registry).map(({ id, name }) => [id, name]));
   const derived = makeDerived(mostBytes);
   const readBadge = parameterReader(badgeParameters(registry));
   const readOembed = parameterReader(oembedParameters(registry));

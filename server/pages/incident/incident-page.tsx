@@ -2,6 +2,7 @@
 import type { Registry } from "../../../shared/registry/registry.js";
 import { ageText } from "../data-age.js";
 import type { PageProps } from "../page.js";
+import { isolated } from "../parts/isolated.js";
 import { Sign } from "../parts/sign.js";
 import { incidentPageWords } from "../words.js";
 import { ErrorTable } from "./error-table.js";
@@ -38,6 +39,7 @@ export function incidentPage({ detail, registry }: IncidentPageProps): PageProps
             <IncidentSentence detail={detail} />
           </span>
         </h1>
+        {detail.note !== null && <p>{isolated(detail.note)}</p>}
         <IncidentFacts detail={detail} regionNames={regionNames} />
         <h2 id="timeline">{incidentPageWords.timeline}</h2>
         <Timeline detail={detail} />

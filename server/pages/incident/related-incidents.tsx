@@ -1,3 +1,4 @@
+import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { IncidentList } from "../parts/incident-list.js";
 import { incidentPageWords } from "../words.js";
@@ -6,7 +7,7 @@ import type { IncidentDetail } from "./incident-detail.js";
 /** Other incidents of the venue at that time, of the same component, and of other venues at that time. */
 export function RelatedIncidents({ detail, registry }: { detail: IncidentDetail; registry: Registry }) {
   const { incident, related, generatedAt: now } = detail;
-  const names = new Map(registry.venues.map(({ id, name }) => [id, name]));
+  const names = new Map(watchedVenues(registry).map(({ id, name }) => [id, name]));
   const ofComponent = related.filter(
     ({ venue, component }) => venue === incident.venue && component === incident.component,
   );

@@ -1,3 +1,4 @@
+import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { incidentsParameters, type IncidentsQuery } from "../../api/incidents.js";
 import { CategoryField } from "../parts/category-field.js";
@@ -7,7 +8,7 @@ import { historyWords } from "../words.js";
 /** A plain form, whose selection is the address. It starts from the newest incident again. */
 export function IncidentsFilter({ query, registry }: { query: IncidentsQuery; registry: Registry }) {
   const { days, limit, status } = incidentsParameters(registry);
-  const venues = registry.venues.map(({ id, name }) => [id, name] as const);
+  const venues = watchedVenues(registry).map(({ id, name }) => [id, name] as const);
   const statuses = (status.schema.enum as (keyof typeof historyWords.statuses)[]).map(
     (name) => [name === status.absent ? "" : name, historyWords.statuses[name]] as const,
   );

@@ -2,6 +2,7 @@
 import type { IncidentsQuery } from "../../api/incidents.js";
 import type { incidentsResponse } from "../../api/schemas/incident.js";
 import type { TypeOf } from "../../api/schemas/shapes.js";
+import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import type { PublishedIncident } from "../board/board-headline.js";
 import { dayText, instantText } from "../format.js";
@@ -25,7 +26,7 @@ export function incidentsPage({ history, query, registry }: IncidentsPageProps):
   const { incidents, generatedAt } = history;
   const selection = queryText(query, registry);
   const json = `/v1/incidents${selection}`;
-  const names = new Map(registry.venues.map(({ id, name }) => [id, name]));
+  const names = new Map(watchedVenues(registry).map(({ id, name }) => [id, name]));
   const isNewest = query.before === null;
   return {
     ...{ title: pageWords.incidents, icon: worstOf(incidents), section: "incidents", json, generatedAt, age },

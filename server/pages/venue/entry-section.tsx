@@ -125,7 +125,7 @@ function MeasuredTable({ venue, detail }: { venue: Venue; detail: VenueDetail })
               {isolated(label)} <span class="minor">{matrixWords.kinds[kind]}</span>
             </th>
             <td class="words">
-              <bdi>{target}</bdi>
+              <bdi>{target ?? thresholdWords.readAt(venue.heads!.providers.join(", "))}</bdi>
             </td>
             <td>{spanText(resolved.get(id) ?? cadenceMs)}</td>
             <td class="words">{thresholdsOf(venue, id).join("; ")}</td>
@@ -137,7 +137,8 @@ function MeasuredTable({ venue, detail }: { venue: Venue; detail: VenueDetail })
 }
 
 /** What makes a sample of a component bad, as far as it is a number. */
-function thresholdsOf({ rest, socket }: Venue, id: string): string[] {
+function thresholdsOf({ rest, socket, heads }: Venue, id: string): string[] {
+  if (heads) return [thresholdWords.stands(spanText(heads.standsAfterMs))];
   const name = id.slice(id.indexOf(":") + 1);
   const endpoint = id.startsWith("rest:") && rest.find((one) => one.name === name);
   if (endpoint) {

@@ -1,4 +1,5 @@
 import type { RequestHandler } from "express";
+import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { longCache, queryOf } from "../../api/answer.js";
 import { parameterReader } from "../../api/parameters.js";
@@ -21,7 +22,7 @@ export function venuePageRoute({ registry, boards, baseUrl }: PagesOptions, rend
   const { range, region } = venueParameters(registry);
   const read = parameterReader({ range, region });
   const ids = presentIds(registry);
-  const configs = new Map(registry.venues.map((venue) => [venue.id, venue]));
+  const configs = new Map(watchedVenues(registry).map((venue) => [venue.id, venue]));
 
   return async (request, response) => {
     const asked = request.params.venue;

@@ -7,7 +7,7 @@ import type { PageProps } from "../page.js";
 import { feedLinks } from "../parts/feed-links.js";
 import { Headline } from "../parts/headline.js";
 import { Elapsed, Instant } from "../parts/instant.js";
-import { StateWord } from "../parts/sign.js";
+import { Sign, StateWord } from "../parts/sign.js";
 import { commonFault } from "../parts/state-rank.js";
 import { boardWords, categoryWords, matrixWords, unknownWords, venueWords } from "../words.js";
 import { DaysSection } from "./days-section.js";
@@ -56,6 +56,7 @@ export function venuePage({ view, detail, matrix, config, oembed }: VenuePagePro
       <>
         <Headline state={matrix.state} age={age} more={headline} />
         <Facts detail={detail} matrix={matrix} />
+        <ChainRead detail={detail} now={now} />
         <MatrixSection matrix={matrix} />
         <IncidentsSection {...{ detail, labels, now }} />
         <ViewPicker view={view} regions={matrix.regions} />
@@ -71,6 +72,31 @@ export function venuePage({ view, detail, matrix, config, oembed }: VenuePagePro
       </>
     ),
   };
+}
+
+/** What to know of the chain that the venue reads, or is. */
+function ChainRead({ detail: { chain, exchange }, now }: { detail: VenueDetail; now: string }) {
+  if (chain === null) return null;
+  if (chain.venue === exchange.id)
+    return (
+      <p>
+        {venueWords.readAt}{" "}
+        {chain.providers.map((id, place) => (
+          <>
+            {place > 0 && ", "}
+            <a href={`/venues/${id}`}>{id}</a>
+          </>
+        ))}
+        . {venueWords.noneAtFault}
+      </p>
+    );
+  if (chain.standsSince === null) return null;
+  return (
+    <p>
+      <Sign state="outage" /> <a href={`/incidents/${chain.incident}`}>{venueWords.chainStands(isolated(chain.name))}</a>{" "}
+      <Instant at={chain.standsSince} now={now} /> {venueWords.notAtFault(chain.providers.length)}
+    </p>
+  );
 }
 
 /** Figures of a week may be half a minute older than the states. */

@@ -21,6 +21,10 @@ export const venueWords = {
   since: "since",
   typical: (latency: string) => `An answer typically takes ${latency}.`,
   measuredBy: (symbol: string) => `Measured with ${symbol}.`,
+  chainStands: (name: string) => `${name} stands since`,
+  notAtFault: (providers: number) => `at all ${providers} providers that we read: not this venue's fault.`,
+  readAt: "Its blocks are read at",
+  noneAtFault: "If it stands at all of them, it is the fault of none.",
   figuresOf: "The figures below the matrix are of",
 };
 
@@ -281,6 +285,8 @@ export const thresholdWords = {
   every: "Every",
   badIf: "Bad if",
   timeout: (time: string) => `no full answer within ${time}`,
+  stands: (time: string) => `no provider has a new block for more than ${time}`,
+  readAt: (providers: string) => `read at ${providers}`,
   stale: (time: string) => `its data are more than ${time} old`,
   stall: (time: string, basis: string) => `silent for more than ${time} (${basis})`,
   socket: "it cannot be opened, or is closed, or answers no ping",

@@ -4,6 +4,9 @@ import { sql } from "../../../shared/database/pool.js";
 import { sendHeartbeat } from "../../../probe/lease/heartbeat.js";
 import { exceedsTolerance } from "../../../probe/network/probe-troubles.js";
 import { migratedDatabase } from "../../support/database.js";
+import { loadRegistry } from "../../../shared/registry/load-registry.js";
+import { watchedVenues } from "../../../shared/registry/chain-venues.js";
+import { syncRegistry } from "../../../server/database/sync-registry.js";
 import { emptied } from "../../support/emptied.js";
 import { forgetAt, member, type Member } from "../../support/member.js";
 import { randomFrom } from "../../support/random-samples.js";
@@ -173,6 +176,59 @@ void t.test("while probes start, die and return, no venue has two; afterwards ea
     const sizes = shares(last);
     t.ok(sizes.at(-1)! - sizes[0]! <= 1, `shares differ by at most one: ${sizes.join(", ")}`);
   }
+});
+
+void t.test("the providers of a chain, and the chain, are with one probe, which compares their heads", async (t) => {
+  const { pool, registry } = await emptied(database);
+  const all = await loadRegistry("registry/all.json");
+  const chains = { ...all.chains, one: all.chains!["solana"]!, two: all.chains!["solana"]! };
+  const publicnode = all.venues.find(({ id }) => id === "publicnode")!;
+  // spread over the list, so that a chain's providers are no neighbours
+  const more = ["one", "two", "one", "two", "one", "solana"].map((chain, place) => ({
+    ...{ ...publicnode, id: `rpc${place}`, chain, socket: null, official: null },
+    rest: publicnode.rest.map((endpoint) => ({ ...endpoint, url: `https://rpc${place}.test/` })),
+  }));
+  const venues = all.venues.flatMap((venue, place) => [venue, ...(place % 5 === 0 ? more.splice(0, 1) : [])]);
+  const wide = { ...all, chains, venues };
+  await syncRegistry(pool, wide);
+  const ids = watchedVenues(wide).map(({ id }) => id);
+  const groups = Object.keys(chains).map((chain) => {
+    const readers = watchedVenues(wide).filter((one) => one.category === "rpc" && one.chain === chain);
+    return readers.map(({ id }) => id);
+  });
+  t.same(
+    groups.map((group) => group.at(-1)),
+    ["ethereum-chain", "solana-chain", "one-chain", "two-chain"],
+  );
+  const units = ids.length - groups.reduce((sum, group) => sum + group.length - 1, 0);
+  const random = randomFrom(seed);
+  for (let run = 0; run < 5; run += 1) {
+    await pool.script("truncate probe, watch");
+    const members = Array.from({ length: 2 + Math.floor(random() * 3) }, () => member(pool, { known: ids }));
+    for (const one of members) {
+      await one.renew();
+      if (random() < 0.3) await one.leave();
+    }
+    await renew(...members, ...members, ...members);
+    t.same(held(members), [...ids].sort(), `run ${run}: each venue has one probe`);
+    for (const group of groups) {
+      const holders = members.filter(({ venues }) => group.some((id) => venues.includes(id)));
+      t.equal(holders.length, 1, `run ${run}: ${group.join(", ")}`);
+    }
+    const most = Math.ceil(units / members.length);
+    const counted = members.map(({ venues }) => venues.filter((id) => !groups.some((g) => g.indexOf(id) > 0)).length);
+    t.ok(Math.max(...counted) <= most && Math.min(...counted) >= most - 1, `as even as they allow: ${counted.join()}`);
+    const [first] = members;
+    const before = [...first!.venues];
+    await renew(...members);
+    t.same(first!.venues, before, "and then nothing moves");
+  }
+  // a probe that does not know the chain keeps what it knows, and no venue has two
+  const older = member(pool, { known: registry.venues.map(({ id }) => id) });
+  await pool.script("truncate probe, watch");
+  const newer = member(pool, { known: ids });
+  await renew(older, newer, older, newer, older);
+  t.same(held([older, newer]), [...ids].sort());
 });
 
 void t.test("a probe that never returns is deleted after a day, unless it was the last", async (t) => {

@@ -173,8 +173,9 @@ void t.test("a head is compared as that of the host that answered", async (t) =>
   );
   const second = await serve(t, (_request, response) => response.end(JSON.stringify({ price: 1, head: 200 })));
   const providers: string[] = [];
-  const heads = makeChainHeads({ test: { blockMs: 1000, source: "test" } });
+  const heads = makeChainHeads(new Map([["test", { blockMs: 1000, hosts: new Map(), providers: [] }]]));
   const watching = {
+    ...heads,
     staleMs(named: Parameters<typeof heads.staleMs>[0]) {
       providers.push(named.provider);
       return heads.staleMs(named);
@@ -227,7 +228,7 @@ function verdictOn(endpoint: RestEndpoint, heads: ReturnType<typeof makeChainHea
     venue: { id: "a", category: "oracle", chain: "test" },
     endpoint,
     clock: { read: () => ({ errorMs: 0, withinMs: 0 }) },
-    heads: heads ?? makeChainHeads({}),
+    heads: heads ?? makeChainHeads(new Map()),
     counterpart: null,
     log: listeningLog("error").log,
   });

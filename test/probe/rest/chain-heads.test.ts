@@ -1,13 +1,25 @@
 /** When a head is stale, judged by what this probe read of its chain. */
 import t from "tap";
 import { makeChainHeads } from "../../../probe/rest/chain-heads.js";
+import type { ReadChain } from "../../../shared/registry/chain-venues.js";
 
 const blockMs = 12_000;
 const secondMs = 1000;
 
+/** A chain that all providers of these tests read every five seconds. */
+function readChain(blockMs: number): ReadChain {
+  const names = ["eth.drpc.org", "first.test", "second.test", "third.test", "judged.test", "right.test", "far.test"];
+  return { blockMs, hosts: new Map(names.map((name) => [name, 5000])), providers: names };
+}
+
 /** Ethereum's heads on the test's own clock; the chain has one block every twelve seconds. */
 function reading(chain = "ethereum") {
-  const heads = makeChainHeads({ ethereum: { blockMs, source: "test" }, solana: { blockMs: 400, source: "test" } });
+  const heads = makeChainHeads(
+    new Map([
+      ["ethereum", readChain(blockMs)],
+      ["solana", readChain(400)],
+    ]),
+  );
   /** @returns the least age of a stale head, in seconds */
   return (atS: number, head: number, provider = "eth.drpc.org") => {
     const endedMs = atS * secondMs;

@@ -1,6 +1,8 @@
 /** A venue's page as a reader sees it, as text. */
 import t, { type Test } from "tap";
 import { type Db, sql } from "../../../shared/database/pool.js";
+import { syncRegistry } from "../../../server/database/sync-registry.js";
+import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { emptied } from "../../support/emptied.js";
@@ -26,6 +28,53 @@ void t.test("a venue that nobody has measured", async (t) => {
   const decided = await getPage(port, "/venues/okx");
   t.match(decided.text, /^We do not know whether OKX works: fewer than half of its components are known/);
   t.match(decided.text, /Unknown not counted: it sends nothing/);
+});
+
+void t.test("a chain that stands is a venue's own incident, and its providers are not at fault", async (t) => {
+  const { pool } = await emptied(database);
+  const registry = await loadRegistry("registry/all.json");
+  await syncRegistry(pool, registry);
+  const api = await serve(t, { pool, registry });
+  const { port } = api;
+  const now = ago(0);
+  await measured(pool, { from: ago(400), to: now });
+  await measured(pool, { from: ago(180), to: now, venue: "ethereum-chain", fault: "stale" });
+  await decideThrough(pool, ago(370), now);
+  interface Detail {
+    state: string;
+    chain: { venue: string; standsSince: string; providers: string[]; incident: string } | null;
+    endpoints: { component: string; target: string | null; lag: unknown }[];
+  }
+  const about = async (id: string) => (await api.ask<Detail>(`/v1/targets/${id}`)).body;
+  const chain = await about("ethereum-chain");
+  t.equal(chain.state, "outage");
+  t.match(chain.endpoints, [{ component: "rest:head", target: null, lag: null }]);
+  for (const id of ["publicnode", "drpc", "usdc"]) {
+    const provider = await about(id);
+    t.equal(provider.state, "operational", id);
+    t.match(provider.chain, { venue: "ethereum-chain", state: "outage", providers: ["publicnode", "drpc"] });
+    t.ok(Math.abs(Date.parse(provider.chain!.standsSince) - +ago(180)) < 20_000, provider.chain!.standsSince);
+    const { text, links } = await getPage(port, `/venues/${id}`);
+    t.match(text, /Ethereum chain stands since .* at all 2 providers that we read: not this venue's fault\./);
+    t.ok(links.includes(`/incidents/${provider.chain!.incident}`));
+  }
+  for (const id of ["kraken", "solana", "redstone"]) t.equal((await about(id)).chain, null, id);
+  const own = await getPage(port, "/venues/ethereum-chain");
+  t.match(own.text, /^Ethereum chain is down: New blocks failing in 3 of 3 regions/);
+  t.match(own.text, /read at publicnode, drpc .* no provider has a new block for more than 60 s/);
+  t.match(own.text, /If it stands at all of them, it is the fault of none\./);
+  t.ok(own.links.includes("/venues/publicnode"));
+  const { incident } = chain.chain!;
+  const said = await api.ask<{ incident: object; note: string }>(`/v1/incidents/${incident}`);
+  t.match(said.body.incident, { venue: "ethereum-chain", component: "rest:head", fault: "stale" });
+  t.match(said.body.note, /^It is the chain that stands, .* \(publicnode, drpc\) .* none of them is at fault\.$/);
+  t.match((await getPage(port, `/incidents/${incident}`)).text, /It is the chain that stands/);
+  const open = (await api.ask<{ incidents: { venue: string }[] }>("/v1/incidents?status=open")).body.incidents;
+  t.same(
+    open.map(({ venue }) => venue),
+    ["ethereum-chain"],
+    "one cause is one incident",
+  );
 });
 
 void t.test("a venue in trouble", async (t) => {

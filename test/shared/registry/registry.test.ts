@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import t from "tap";
 import { categories, componentsOf, type RestEndpoint, type Venue } from "../../../shared/registry/registry.js";
 import { packagedFile } from "../../../shared/config/package.js";
-import { loadRegistry } from "../../../shared/registry/load-registry.js";
+import { chainVenues, watchedVenues } from "../../../shared/registry/chain-venues.js";
+import { loadRegistry, parseRegistry } from "../../../shared/registry/load-registry.js";
 
 const fifteen = await loadRegistry(packagedFile("registry/default.json"));
 const all = await loadRegistry(packagedFile("registry/all.json"));
@@ -74,6 +75,55 @@ void t.test("registry/all.json has the fifteen and eighteen more", (t) => {
   for (const [i, [id, category]] of others.entries()) t.match(added[i], { id, category });
   const measured = new Set(all.venues.map(({ category }) => category));
   t.strictSame([...measured], [...categories], "each of the seven categories has a venue");
+  t.end();
+});
+
+void t.test("a chain that two providers read is a venue, behind those of the registry", (t) => {
+  t.same(chainVenues(fifteen), []);
+  t.same(watchedVenues(all).slice(0, -1), all.venues);
+  const [ethereum, ...more] = chainVenues(all);
+  t.same(more, [], "Solana has one provider");
+  t.match(ethereum, { id: "ethereum-chain", name: "Ethereum chain", category: "rpc", symbol: null, rest: [] });
+  // the slower of the two providers
+  t.same(ethereum!.heads, { providers: ["publicnode", "drpc"], cadenceMs: 10_000, standsAfterMs: 60_000 });
+  t.equal(idsOf(componentsOf(ethereum!)), "rest:head");
+
+  const whole = { ...all, venues: all.venues.filter(({ chain }) => chain !== null) };
+  const with_ = (chain: string, ...more: Partial<Venue>[]) => {
+    const chains = { ...all.chains, [chain]: { blockMs: 600_000, source: "test" } };
+    const venues = more.map((own, at) => {
+      const entry = structuredClone(whole.venues.find(({ id }) => id === "publicnode")!);
+      for (const endpoint of entry.rest) endpoint.url = `https://node${at}.test/`;
+      return { ...entry, id: `node${at}`, chain, ...own };
+    });
+    return { ...whole, chains, venues: [...whole.venues, ...venues] };
+  };
+  const idsWith = (...given: Parameters<typeof with_>) => chainVenues(with_(...given)).map(({ id }) => id);
+  t.same(idsWith("Base Mainnet", {}, {}), ["ethereum-chain", "base-mainnet-chain"]);
+  t.same(idsWith("以太", {}, {}, {}), ["ethereum-chain", "chain"]);
+  t.equal(idsWith("x".repeat(99), {}, {})[1]!.length, 40);
+  t.same(idsWith("base", {}), ["ethereum-chain"], "one provider");
+  t.same(idsWith("base", {}, { category: "oracle" }), ["ethereum-chain"], "an oracle is no provider");
+  const { rest } = with_("base", {}).venues.at(-1)!;
+  t.same(idsWith("base", {}, { rest }), ["ethereum-chain"], "two venues at one host are one provider");
+  const withoutHeads = rest.map((endpoint) =>
+    Object.fromEntries(Object.entries(endpoint).filter(([key]) => key !== "head")),
+  );
+  t.same(
+    idsWith("base", {}, { rest: withoutHeads as unknown as RestEndpoint[] }),
+    ["ethereum-chain"],
+    "without a head",
+  );
+
+  const parsed = (...given: Parameters<typeof with_>) => parseRegistry(with_(...given), "mine");
+  t.doesNotThrow(() => parsed("base", {}, {}));
+  t.throws(() => parsed("base", {}, { id: "base-chain" }), /chains\.base: expected another name; .* venue base-chain$/);
+  t.throws(() => parsed("base", {}, { formerIds: ["base-chain"] }), /chains\.base: .* the id of venue node1/);
+  const both = with_("Base", {}, {});
+  const again = { ...both, chains: { ...both.chains, base: both.chains["Base"]! } };
+  again.venues.push(...["a", "b"].map((id) => ({ ...both.venues.at(-1)!, id, chain: "base" })));
+  again.venues.at(-1)!.rest = rest;
+  t.throws(() => parseRegistry(again, "mine"), /chains\.base: .* the id of chain Base/);
   t.end();
 });
 

@@ -612,6 +612,9 @@ class IncidentDetailResponse(TypedDict):
     incident: Incident
     venue: IncidentDetailResponseVenue
     """The venue."""
+    note: Union[str, None]
+    """A sentence about what this venue is. Only incidents of chains have one: that the chain stands, and no
+    provider is at fault."""
     component: IncidentDetailResponseComponent
     """The component."""
     events: list[IncidentEvent]
@@ -1499,8 +1502,8 @@ class EndpointStatus(TypedDict):
     """The part after the colon."""
     label: str
     """Its name for people."""
-    target: str
-    """The address that is measured."""
+    target: Union[str, None]
+    """The address that is measured; null for a chain, which is read at several."""
     cadenceMs: int
     """Its cadence in each region."""
     state: State
@@ -1695,6 +1698,24 @@ class ExchangeResponseExchange(TypedDict):
     """Currency in which the symbol is priced."""
 
 
+class ExchangeResponseChain(TypedDict):
+
+    venue: str
+    """Its id as a venue."""
+    name: str
+    """Name."""
+    state: State
+    since: str
+    """The tick that confirmed this state. While the engine is silent or catching up: since when the state has
+    read unknown."""
+    providers: list[str]
+    """Ids of the providers at which we read it."""
+    standsSince: Union[str, None]
+    """When its open incident began: since then no provider has had a new block."""
+    incident: Union[str, None]
+    """Permanent name of an incident, given at opening."""
+
+
 class ExchangeResponseLatency(TypedDict):
     """REST latency seen from the selected region."""
 
@@ -1759,6 +1780,10 @@ class ExchangeResponse(TypedDict):
     exchange: ExchangeResponseExchange
     """The venue."""
     entry: VenueEntry
+    chain: Union[ExchangeResponseChain, None]
+    """The chain that the venue reads, or is: a venue of its own. If it stands at all providers, that is its
+    incident, and none of them is down for it. Null if the venue reads no chain, or one that fewer than two
+    providers of category rpc read."""
     state: State
     since: str
     """The tick that confirmed this state. While the engine is silent or catching up: since when the state has

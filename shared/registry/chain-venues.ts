@@ -1,0 +1,86 @@
+/** Chains as venues of their own: a chain that stands at all of its providers is the fault of none of them. */
+
+import { staleHeadMs } from "../measurement/probe-rules.js";
+import type { Registry, Venue } from "./registry.js";
+
+/** How a chain is read. */
+export interface ReadChain {
+  blockMs: number;
+  /** The hosts of its RPC providers, and how often each is asked, milliseconds. */
+  hosts: ReadonlyMap<string, number>;
+  /** Ids of these providers. */
+  providers: string[];
+}
+
+type Read = Pick<Registry, "chains" | "venues">;
+
+/**
+ * The chains with a known block time, by name. Only venues of category `rpc` count as providers: others live on the
+ * chain, and are read through the same nodes.
+ */
+export function readChains({ chains = {}, venues }: Read): ReadonlyMap<string, ReadChain> {
+  return new Map(
+    Object.entries(chains).map(([name, { blockMs }]) => {
+      const providers = venues.filter(({ category, chain, rest }) => {
+        return category === "rpc" && chain === name && rest.some(({ head }) => head);
+      });
+      const hosts = new Map<string, number>();
+      for (const { url, head, cadenceMs } of providers.flatMap(({ rest }) => rest)) {
+        const { host } = new URL(url);
+        if (head) hosts.set(host, Math.min(cadenceMs, hosts.get(host) ?? cadenceMs));
+      }
+      return [name, { blockMs, hosts, providers: providers.map(({ id }) => id) }];
+    }),
+  );
+}
+
+/** How often two providers of a chain have both been asked; null if it has only one, of which nobody can tell. */
+export function chainCadence({ hosts }: Pick<ReadChain, "hosts">): number | null {
+  return [...hosts.values()].sort((a, b) => a - b)[1] ?? null;
+}
+
+/** The venues of the registry, and behind them each chain that at least two providers read. */
+export function watchedVenues(registry: Read): Venue[] {
+  return [...registry.venues, ...chainVenues(registry)];
+}
+
+export function chainVenues(registry: Read): Venue[] {
+  return [...readChains(registry)].flatMap(([chain, read]): Venue[] => {
+    const cadenceMs = chainCadence(read);
+    if (cadenceMs === null) return [];
+    const { blockMs, providers } = read;
+    return [
+      {
+        ...{ id: chainVenueId(chain), name: `${chain[0]!.toUpperCase()}${chain.slice(1)} chain`, category: "rpc" },
+        ...{ symbol: null, quote: null, chain, rest: [], socket: null, official: null },
+        heads: { providers, cadenceMs, standsAfterMs: staleHeadMs(blockMs) },
+      },
+    ];
+  });
+}
+
+/** An id has at most forty characters. */
+const longestWords = 34;
+
+export function chainVenueId(chain: string): string {
+  const words = chain
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, longestWords)
+    .replace(/^-+|-+$/g, "");
+  return [...(words === "" ? [] : [words]), "chain"].join("-");
+}
+
+/** A chain's id must be free: two histories would be mixed. */
+export function chainIdProblems(registry: Registry): string[] {
+  const taken = new Map(
+    registry.venues.flatMap(({ id, formerIds = [] }) => [id, ...formerIds].map((one) => [one, `venue ${id}`])),
+  );
+  return chainVenues(registry).flatMap(({ id, chain }) => {
+    const holder = taken.get(id);
+    taken.set(id, `chain ${chain}`);
+    return holder === undefined
+      ? []
+      : [`chains.${chain}: expected another name; with two providers it is the venue ${id}, the id of ${holder}`];
+  });
+}
