@@ -1,5 +1,4 @@
 /** The tools' data in the web program: from the snapshots that its pages and its API share, at the same cost. */
-import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import type { Boards } from "../api/boards.js";
 import { incidentsOf, incidentsReader } from "../api/incidents.js";
