@@ -13,6 +13,7 @@ import { version } from "../../shared/config/package.js";
 import { portsOf, requirePorts } from "../process/ports.js";
 import { recordSamples } from "../database/record-samples.js";
 import { type Registry } from "../../shared/registry/registry.js";
+import { withCredentials } from "../../shared/registry/credentials.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 import { UserError } from "../../shared/process/user-error.js";
@@ -33,7 +34,7 @@ const statementTimeoutMs = 30_000;
 
 export async function run(): Promise<void> {
   const settings = readSettings();
-  const registry = await loadRegistry(settings.registry, settings.probesPerAddress ?? 1);
+  const registry = withCredentials(await loadRegistry(settings.registry, settings.probesPerAddress ?? 1));
   const region = knownRegion(settings.region, registry);
   const log = makeLog(`probe ${region}`, settings.logLevel, undefined, {
     withoutDatabase: "the probe keeps measuring, and stores samples on disk until it is back",

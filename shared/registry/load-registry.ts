@@ -1,7 +1,9 @@
 import { readAmbiguousJson } from "./json-file.js";
+import { hide } from "../text/hidden-text.js";
 import { masked } from "../text/masked-text.js";
 import { withinLimits } from "./cadence.js";
 import { expand } from "./catalogue.js";
+import { ownSecretsOf } from "./own-secrets.js";
 import { registryProblems } from "./registry-check.js";
 import { UserError } from "../process/user-error.js";
 import { type Registry, type Venue } from "./registry.js";
@@ -26,6 +28,8 @@ export interface ParseOptions {
 }
 
 /**
+ * What may be a secret in it is hidden in this process from then on.
+ *
  * @param value parsed JSON
  * @param name of the value, for the message
  * @throws UserError with everything that is wrong, one problem per line
@@ -40,6 +44,7 @@ export function parseRegistry(
   if (problems.length > 0) throw wrong(name, problems);
   const resolved = withinLimits(withWords(expanded.value as Registry), probes);
   if (resolved.problems.length > 0) throw wrong(name, resolved.problems);
+  hide(ownSecretsOf(resolved.registry));
   return resolved.registry;
 }
 

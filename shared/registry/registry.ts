@@ -3,6 +3,8 @@
  * every cadence respects the limits of its origin.
  */
 
+import { publicAddress } from "./public-address.js";
+
 export const categories = ["exchange", "rpc", "market-data", "oracle", "stablecoin", "bridge", "ramp"] as const;
 
 export type Category = (typeof categories)[number];
@@ -112,6 +114,8 @@ export interface RestEndpoint {
   label: string;
   method: "GET" | "POST";
   url: string;
+  /** Sent to the origin of `url` only. */
+  headers?: Record<string, string>;
   /** Sent as JSON with POST. */
   body?: unknown;
   expectStatus: number;
@@ -185,6 +189,8 @@ export interface DataTime {
 
 export interface SocketConfig {
   url: string;
+  /** Of the request that opens it. Sent to the origin of `url` only, also for streams with an address of their own. */
+  headers?: Record<string, string>;
   /**
    * Conditions on the venue's first frame. Subscriptions are sent after it, or after a few seconds without it. Absent:
    * at once.
@@ -385,7 +391,7 @@ export interface Component {
   id: string;
   kind: "rest" | "ws";
   label: string;
-  /** The address that is measured. */
+  /** What may be shown of the address that is measured. */
   target: string;
   cadenceMs: number;
 }
@@ -399,7 +405,7 @@ export function componentsOf(venue: Venue): Component[] {
     id: `rest:${name}`,
     kind: "rest",
     label,
-    target: url,
+    target: publicAddress(url),
     cadenceMs,
   }));
   return [...rest, ...socketComponents(venue.socket)];
@@ -411,14 +417,14 @@ function socketComponents(socket: SocketConfig | null): Component[] {
     id: "ws:conn",
     kind: "ws",
     label: "Socket",
-    target: socket.url,
+    target: publicAddress(socket.url),
     cadenceMs: Math.min(...socket.streams.map((stream) => stream.cadenceMs)),
   };
   const streams = socket.streams.map(({ name, label, url, cadenceMs }): Component => ({
     id: `ws:${name}`,
     kind: "ws",
     label,
-    target: url ?? socket.url,
+    target: publicAddress(url ?? socket.url),
     cadenceMs,
   }));
   return [connection, ...streams];

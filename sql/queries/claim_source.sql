@@ -32,7 +32,7 @@ select
   n.at,
   c.source_id,
   c.kind,
-  c.api,
+  coalesce(a.address, c.api) as api,
   c.page,
   (select max(r.until_at) from runs r where r.problem is null) as read_at,
   c.feed_at,
@@ -44,3 +44,4 @@ select
   ) as due_at
 from now n
 left join claimed c on true
+left join feed_address a using (source_id)

@@ -748,7 +748,7 @@ export interface components {
         kind: "rest" | "ws";
         /** @description Its name for people. */
         label: string;
-        /** @description The address that is measured. */
+        /** @description The measured address if it is in the catalogue; of an operator's own only the origin. */
         target: string | null;
       };
       /** @description Timeline, from the incident's own columns. */
@@ -1501,7 +1501,7 @@ export interface components {
       name: string;
       /** @description Its name for people. */
       label: string;
-      /** @description The address that is measured. */
+      /** @description The measured address if it is in the catalogue; of an operator's own only the origin. */
       target: string;
       /** @description Its cadence in each region. */
       cadenceMs: number;
@@ -1556,7 +1556,7 @@ export interface components {
       name: string;
       /** @description Its name for people. */
       label: string;
-      /** @description The address that is measured. */
+      /** @description The measured address if it is in the catalogue; of an operator's own only the origin. */
       target: string;
       /** @description Its cadence in each region. */
       cadenceMs: number;

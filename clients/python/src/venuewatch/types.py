@@ -528,7 +528,7 @@ class IncidentDetailResponseComponent(TypedDict):
     label: str
     """Its name for people."""
     target: Union[str, None]
-    """The address that is measured."""
+    """The measured address if it is in the catalogue; of an operator's own only the origin."""
 
 
 class IncidentDetailResponseEvidenceClosing2(TypedDict):
@@ -1411,7 +1411,7 @@ class EndpointStatus(TypedDict):
     label: str
     """Its name for people."""
     target: str
-    """The address that is measured."""
+    """The measured address if it is in the catalogue; of an operator's own only the origin."""
     cadenceMs: int
     """Its cadence in each region."""
     state: State
@@ -1462,7 +1462,7 @@ class StreamStatus(TypedDict):
     label: str
     """Its name for people."""
     target: str
-    """The address that is measured."""
+    """The measured address if it is in the catalogue; of an operator's own only the origin."""
     cadenceMs: int
     """Its cadence in each region."""
     state: State
