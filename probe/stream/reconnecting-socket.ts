@@ -100,8 +100,7 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
 
   function connect(to: string) {
     isSettling = false;
-    const headers = options.headersAt?.(to);
-    next = startSession({ ...options, url: to, headers, onOpen, onSpoke, onServed, onData, onTrouble, onDown });
+    next = startSession({ ...options, url: to, onOpen, onSpoke, onServed, onData, onTrouble, onDown });
   }
 
   function onOpen(session: StreamSession) {

@@ -28,15 +28,17 @@ export function withoutHidden(text: string): string {
   return text.replace(pattern, "***");
 }
 
-/** As it is; and as it looks in a URL, in JSON, in JSON within JSON, and in base64. */
+/** As it is; and as it looks in a URL, in a form, in JSON, in JSON within JSON, and in base64. */
 function formsOf(text: string): string[] {
   const inJson = JSON.stringify(text).slice(1, -1);
   const twice = JSON.stringify(inJson).slice(1, -1);
   const bytes = Buffer.from(text);
   // not of half a surrogate pair, which cannot be encoded
   const inUrl = encodeURIComponent(bytes.toString());
-  const inUrlToo = inUrl.replace(/%../g, (code) => code.toLowerCase());
-  return [text, inUrl, inUrlToo, inJson, twice, bytes.toString("base64url"), bytes.toString("base64")];
+  const inQuery = inUrl.replaceAll("'", "%27");
+  const inForm = new URLSearchParams({ a: text }).toString().slice("a=".length);
+  const coded = [inUrl, inQuery, inForm].flatMap((one) => [one, one.replace(/%../g, (code) => code.toLowerCase())]);
+  return [text, ...coded, inJson, twice, bytes.toString("base64url"), bytes.toString("base64")];
 }
 
 function longestFirst(forms: string[]): string[] {

@@ -183,11 +183,12 @@ void t.test("what looks like a key in an own address or message is hidden, and w
 });
 
 void t.test("a hidden text is found in each of its forms", (t) => {
-  const secret = 'k"\\/&é+key-0001';
+  const secret = "k\"\\/&é'( +key-0001";
   hide([secret, "short"]);
   const json = JSON.stringify({ secret });
   const forms = [
     ...[secret, encodeURIComponent(secret), encodeURIComponent(secret).toLowerCase(), json, JSON.stringify(json)],
+    new URLSearchParams({ secret }).toString(),
     ...[Buffer.from(secret).toString("base64"), Buffer.from(secret).toString("base64url")],
   ];
   for (const form of forms) t.notMatch(withoutHidden(`before ${form} after`), "key-0001", form);
