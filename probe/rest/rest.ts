@@ -1,3 +1,4 @@
+import { headersAt } from "../../shared/registry/credentials.js";
 import type { RestEndpoint } from "../../shared/registry/registry.js";
 import { retryAfterMs } from "../../shared/measurement/retry-after.js";
 import type { Fault } from "../../shared/measurement/sample.js";
@@ -165,6 +166,7 @@ function planOf(url: string, endpoint: RestEndpoint, userAgent: string, judgemen
   const { origin, host, hostname, pathname, search } = new URL(url);
   const body = endpoint.body === undefined ? null : JSON.stringify(endpoint.body);
   const headers = {
+    ...headersAt(url, endpoint),
     "user-agent": userAgent,
     accept: "application/json",
     "accept-encoding": "identity",

@@ -1,4 +1,5 @@
 import type { Log } from "../../shared/log/log.js";
+import { publicAddress } from "../../shared/registry/public-address.js";
 import type { AnyOf, Condition, KeepAlive } from "../../shared/registry/registry.js";
 import type { Cause } from "../rest/failure-cause.js";
 import type { Clock } from "../schedule/clock.js";
@@ -16,6 +17,8 @@ export interface ReconnectingSocketOptions {
   url: string;
   /** Other addresses that give the same, each tried when the one before fails: then no host is the venue's own. */
   alternatives?: readonly string[] | undefined;
+  /** The headers for one of its addresses; default: none. */
+  headersAt?: (url: string) => Record<string, string>;
   welcome?: readonly Condition[] | undefined;
   blocked?: AnyOf | undefined;
   limited?: AnyOf | undefined;
@@ -163,7 +166,7 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
 
   function onDown(session: StreamSession, end: Down) {
     const { cause, detail } = end;
-    log.down(cause, alternatives.length > 0 ? `${session.url}: ${detail}` : detail);
+    log.down(cause, alternatives.length > 0 ? `${publicAddress(session.url)}: ${detail}` : detail);
     if (session === current) return onCurrentDown(session, end);
     next = null;
     clearTimeout(overlapTimer);

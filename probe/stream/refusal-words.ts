@@ -1,7 +1,9 @@
 /**
  * * The text of a venue's refusal, for the log and for the public evidence of an incident: a short single line, without
- * anything that may identify this probe.
+ * anything that may identify this probe, and without our credentials.
  */
+
+import { withoutHidden } from "../../shared/text/hidden-text.js";
 
 /** Longer texts are truncated: the rest adds nothing. */
 const mostCharacters = 200;
@@ -21,9 +23,8 @@ const marks = /\b(?=\w*\d)(?=\w*[a-z])[\w-]{24,}\b/gi;
 /** @param frame a refusal, of any shape */
 export function refusalWords(frame: unknown): string {
   const words = reasonsIn(frame).join(" ") || outlined(frame);
-  const clean = words
-    // bounds the work: the result is truncated anyway
-    .slice(0, 20 * mostCharacters)
+  // bounds the work: the result is truncated anyway
+  const clean = withoutHidden(words.slice(0, 20 * mostCharacters))
     .replace(unseen, " ")
     .replace(addresses, "[address]")
     .replace(marks, "[…]")

@@ -1,4 +1,5 @@
 import type { Log } from "../../shared/log/log.js";
+import { publicAddress } from "../../shared/registry/public-address.js";
 import type { AnyOf, Condition, KeepAlive } from "../../shared/registry/registry.js";
 import { compileConditions, type ChannelNumbers } from "../rest/checks.js";
 import type { Subscription, SubscriptionError } from "./subscription.js";
@@ -21,6 +22,8 @@ import { makeSocketTimers } from "./timer-set.js";
 
 export interface SessionOptions {
   url: string;
+  /** The headers for an address; default: none. */
+  headersAt?: (url: string) => Record<string, string>;
   /** Conditions of the venue's welcome frame; no subscription is sent before it. */
   welcome?: readonly Condition[] | undefined;
   /** A frame that refuses our country or address. */
@@ -81,7 +84,7 @@ const longestNotice = 64 * 1024;
 const refusals = { blocked: "the venue refuses us", limited: "the venue asks us to wait" };
 
 export function startSession(options: SessionOptions): StreamSession {
-  const { url, subscriptions, userAgent, resolver, ca, flow } = options;
+  const { url, headersAt, subscriptions, userAgent, resolver, ca, flow } = options;
   const patience = { ...usualPatience, ...options.patience };
   const isDataOf = new Map(subscriptions.map((subscription) => [subscription, compileFrameMatch(subscription.stream)]));
   const isWelcome = options.welcome && compileConditions(options.welcome);
@@ -93,7 +96,7 @@ export function startSession(options: SessionOptions): StreamSession {
   let hasSpoken = false;
 
   const socket = openSocket({
-    ...{ url, userAgent, resolver, onOpen, onHeard, onMessage },
+    ...{ url, headers: headersAt?.(url), userAgent, resolver, onOpen, onHeard, onMessage },
     ...(ca !== undefined && { ca }),
     ...(flow && { flow }),
     onDown(down) {
@@ -161,7 +164,7 @@ export function startSession(options: SessionOptions): StreamSession {
     try {
       onFrame(frame, arrival);
     } catch (error) {
-      options.log.error("the probe failed to handle a frame; this is a bug of the probe", { url, error });
+      options.log.error("failed to handle a frame; this is a bug of the probe", { url: publicAddress(url), error });
       socket.giveUp({ unmeasured: "broken" }, "the probe failed to handle a frame");
     }
   }

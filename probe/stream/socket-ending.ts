@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import { retryAfterMs } from "../../shared/measurement/retry-after.js";
+import { withoutHidden } from "../../shared/text/hidden-text.js";
 import type { Fault } from "../../shared/measurement/sample.js";
 import type { Resolver } from "../network/resolver.js";
 import { causeOf, causeOfRefusal, unlessOurNetwork, type Cause } from "../rest/failure-cause.js";
@@ -123,7 +124,7 @@ export function watchEnding(ws: WebSocket, options: SocketEndingOptions): Socket
   function end(cause: Cause, detail: string, { isSaid = false, waitMs = 0, error }: Circumstances = {}) {
     if (ending.isEnded) return;
     shut();
-    const down = { cause, detail, retryAfterMs: waitMs };
+    const down = { cause, detail: withoutHidden(detail), retryAfterMs: waitMs };
     if (isSaid) onDown(down);
     else void report(down, error);
   }

@@ -1,5 +1,6 @@
 import type { Log } from "../../shared/log/log.js";
 import { makeOutage } from "../../shared/log/outage.js";
+import { publicAddress } from "../../shared/registry/public-address.js";
 import type { Cause } from "../rest/failure-cause.js";
 import { isUnmeasured } from "../rest/measurement.js";
 import type { Subscription, SubscriptionError } from "./subscription.js";
@@ -18,7 +19,8 @@ const messages: Record<SubscriptionError["kind"], string> = {
   unanswered: "subscription not acknowledged, and no data received, in time",
 };
 
-export function makeSocketLog(log: Log, url: string): SocketLog {
+export function makeSocketLog(log: Log, address: string): SocketLog {
+  const url = publicAddress(address);
   const falls = makeOutage(
     log,
     { begins: "socket down", lasts: "socket still closes, or does not open", over: "socket stays open again" },

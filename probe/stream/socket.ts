@@ -6,6 +6,8 @@ import { goodbyeMs, watchEnding, type Down, type SocketEnding } from "./socket-e
 
 export interface SocketOptions {
   url: string;
+  /** Besides those of every request. */
+  headers?: Record<string, string> | undefined;
   userAgent: string;
   resolver: Resolver;
   /** Trusted authorities, as PEM; default: those of Node. */
@@ -49,7 +51,7 @@ export function openSocket(options: SocketOptions): VenueSocket {
   resolver.asked(hostname);
   const ws = new WebSocket(url, {
     createConnection: () => (connection = connect(options)).socket,
-    headers: { "user-agent": options.userAgent },
+    headers: { ...options.headers, "user-agent": options.userAgent },
     maxPayload: maxFrameBytes,
     perMessageDeflate: false,
     ...patience,

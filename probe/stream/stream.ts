@@ -1,4 +1,5 @@
 import type { Log } from "../../shared/log/log.js";
+import { headersAt } from "../../shared/registry/credentials.js";
 import { componentsOf, type SocketConfig, stallBasis, type Venue } from "../../shared/registry/registry.js";
 import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 import { unlessOurNetwork } from "../rest/failure-cause.js";
@@ -112,6 +113,7 @@ function openConnections(
     const connection = startReconnectingSocket({
       ...{ url, welcome, blocked, limited, halted, keepAlive, maxConnectionMs, openAfterMs },
       alternatives: url === socket.url ? socket.alternatives : [],
+      headersAt: (address) => headersAt(address, socket),
       subscriptions: served,
       ...{ userAgent, resolver, log },
       ...(ca !== undefined && { ca }),

@@ -4,8 +4,9 @@ import { didYouMean } from "../cli/found-command.js";
 import { makeClockWatch } from "../../probe/network/clock-error.js";
 import { version } from "../../shared/config/package.js";
 import { makeLog } from "../../shared/log/log.js";
+import { needsCredentials, withCredentials } from "../../shared/registry/credentials.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
-import type { Registry } from "../../shared/registry/registry.js";
+import type { Registry, Venue } from "../../shared/registry/registry.js";
 import { examine, type Examined } from "./check/examine.js";
 import { exitCodeOf, reportJson, reportText } from "./check/report.js";
 import { verdictOf } from "./check/verdict.js";
@@ -37,7 +38,7 @@ export async function run({ values, words: [venue = ""] }: Given): Promise<void>
     onAnswer: ({ date, age }, askedAtMs, answeredAtMs) =>
       clock.answered("the service", date, age, askedAtMs, answeredAtMs),
   });
-  const registry = await loadRegistry(settings.registry, settings.probesPerAddress ?? 1);
+  const registry = askable(await loadRegistry(settings.registry, settings.probesPerAddress ?? 1), venue);
   const examined = await examine({
     ...{ venue, registry, service, clock, log: makeLog("check", "error") },
     userAgent: `venuewatch/${version} (+${settings.siteUrl}; check)`,
@@ -46,6 +47,13 @@ export async function run({ values, words: [venue = ""] }: Given): Promise<void>
   const json = reportJson(service.url, verdict, examined);
   const output = values["json"] === true ? `${JSON.stringify(json, null, 2)}\n` : reportText(verdict, examined);
   await endWithAnswer(exitCodeOf(verdict, examined.evidence), output, remarkOn(venue, registry, examined));
+}
+
+/** Without other venues that need credentials, which this machine may not have. */
+function askable(registry: Registry, wanted: string): Registry {
+  const isWanted = ({ id, formerIds = [] }: Venue) => [id, ...formerIds].includes(wanted);
+  const venues = registry.venues.filter((venue) => isWanted(venue) || !needsCredentials(venue));
+  return withCredentials({ ...registry, venues });
 }
 
 /** How to ask better; null: it could not be. */

@@ -4,6 +4,7 @@ import { type Log, makeLog } from "../../shared/log/log.js";
 import { version } from "../../shared/config/package.js";
 import { type Registry } from "../../shared/registry/registry.js";
 import { ageAdvice, ageSentences, agesOf } from "../../shared/registry/entry-age.js";
+import { needsCredentials, withCredentials } from "../../shared/registry/credentials.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { measuredIn } from "../../shared/registry/region-hosts.js";
 import { readSettings, type Settings } from "../../shared/config/settings.js";
@@ -45,11 +46,12 @@ async function examine(log: Log): Promise<Finding[]> {
   const node = nodeFound(new Date());
   if (!("value" in settings)) return [node, settings.finding];
   const registry = await loaded(settings.value);
+  const asked = registry.value && withTheirCredentials(registry.value);
   const [dataDir, database, replica, venues] = await Promise.all([
     dataDirFound(settings.value),
     databaseFound(settings.value, registry.value, log),
     replicaFound(settings.value, log),
-    registry.value && reach(measuredIn(registry.value, settings.value.region), settings.value),
+    asked && reach(measuredIn(asked.registry, settings.value.region), settings.value),
   ]);
   // afterwards, since checking a port listens on it, and the database check could connect to it
   const ports = await portsFound(settings.value);
@@ -57,6 +59,7 @@ async function examine(log: Log): Promise<Finding[]> {
     node,
     ok("settings", "valid"),
     registry.finding,
+    ...(asked?.finding ? [asked.finding] : []),
     ...(registry.value ? [entriesFound(registry.value, new Date()), filesFound(registry.value)] : []),
     ...dataDir,
     ports,
@@ -64,6 +67,21 @@ async function examine(log: Log): Promise<Finding[]> {
     ...(replica ? [replica] : []),
     ...(venues ?? []),
   ];
+}
+
+/** Where they are missing, the venues that need them are not asked. Only probes must have them. */
+function withTheirCredentials(registry: Registry): { registry: Registry; finding: Finding | null } {
+  const needing = registry.venues.filter(needsCredentials);
+  if (needing.length === 0) return { registry, finding: null };
+  try {
+    const found = `those of ${needing.map(({ id }) => id).join(", ")} can be read`;
+    return { registry: withCredentials(registry), finding: ok("credentials", found) };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const venues = registry.venues.filter((venue) => !needing.includes(venue));
+    const advice = "correct this if a probe runs here: without them it does not start";
+    return { registry: { ...registry, venues }, finding: warning("credentials", error.message, advice) };
+  }
 }
 
 /** The addresses of venues change, and so do their answers. */

@@ -4,6 +4,7 @@ import type { Resolver } from "../../probe/network/resolver.js";
 import type { Measure } from "../../probe/rest/rest.js";
 import { openSocket } from "../../probe/stream/socket.js";
 import type { Fault } from "../../shared/measurement/sample.js";
+import { headersAt } from "../../shared/registry/credentials.js";
 import type { RestEndpoint, Venue } from "../../shared/registry/registry.js";
 
 /** The result for one endpoint or socket. */
@@ -141,13 +142,17 @@ export function socketsOnce(
   }
   return Promise.all(
     [...componentsAt].map(([url, [component = "", ...sharedWith]]) =>
-      socketOnce({ component, sharedWith, url, userAgent, resolver, withinMs }),
+      socketOnce({
+        ...{ component, sharedWith, url, headers: headersAt(url, socket) },
+        ...{ userAgent, resolver, withinMs },
+      }),
     ),
   );
 }
 
 interface SocketToOpen extends Pick<MeasuredPart, "component" | "sharedWith"> {
   url: string;
+  headers: Record<string, string>;
   userAgent: string;
   resolver: Resolver;
   withinMs: number | undefined;
@@ -157,6 +162,7 @@ function socketOnce({
   component,
   sharedWith,
   url,
+  headers,
   userAgent,
   resolver,
   withinMs,
@@ -165,7 +171,7 @@ function socketOnce({
     const part = { ...nothingKnown, component, sharedWith, url };
     const timer = withinMs === undefined ? undefined : setTimeout(onDeadline, withinMs);
     const socket = openSocket({
-      ...{ url, userAgent, resolver, onHeard() {}, onMessage() {} },
+      ...{ url, headers, userAgent, resolver, onHeard() {}, onMessage() {} },
       onOpen() {
         const { latencyUs, connection } = socket.opened!;
         socket.close();

@@ -14,6 +14,7 @@ import { portsOf, requirePorts } from "../process/ports.js";
 import { recordSamples } from "../database/record-samples.js";
 import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { type Registry } from "../../shared/registry/registry.js";
+import { withCredentials } from "../../shared/registry/credentials.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 import { UserError } from "../../shared/process/user-error.js";
@@ -34,7 +35,7 @@ const statementTimeoutMs = 30_000;
 
 export async function run(): Promise<void> {
   const settings = readSettings();
-  const registry = await loadRegistry(settings.registry, settings.probesPerAddress ?? 1);
+  const registry = withCredentials(await loadRegistry(settings.registry, settings.probesPerAddress ?? 1));
   const region = knownRegion(settings.region, registry);
   const log = makeLog(`probe ${region}`, settings.logLevel, undefined, {
     withoutDatabase: "the probe keeps measuring, and stores samples on disk until it is back",

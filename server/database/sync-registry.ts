@@ -1,8 +1,16 @@
 import { createHash } from "node:crypto";
 import { type Db, sql } from "../../shared/database/pool.js";
 import { watchedVenues } from "../../shared/registry/chain-venues.js";
+import { feedNames } from "../../shared/registry/feed-names.js";
 import { addressIn } from "../../shared/registry/region-hosts.js";
-import { componentsOf, type Registry, stallBasis, type Venue } from "../../shared/registry/registry.js";
+import {
+  componentsOf,
+  type Registry,
+  type RestEndpoint,
+  type SocketConfig,
+  stallBasis,
+  type Venue,
+} from "../../shared/registry/registry.js";
 import { UserError } from "../../shared/process/user-error.js";
 
 /**
@@ -40,6 +48,7 @@ async function renameVenues(db: Db, { venues }: Registry): Promise<void> {
 }
 
 function rowsOf(registry: Registry) {
+  const feeds = feedNames(registry);
   return {
     regions: registry.regions.map(({ id, name }) => ({ region: id, name })),
     venues: watchedVenues(registry).map((venue) => ({
@@ -51,7 +60,7 @@ function rowsOf(registry: Registry) {
       chain: venue.chain,
       officialKind: venue.official?.kind ?? null,
       officialPage: venue.official?.page ?? null,
-      officialApi: venue.official?.api ?? null,
+      ...feedOf(venue, feeds),
       about: venue.official?.about ?? null,
       notAbout: venue.official?.notAbout ?? null,
       formerIds: venue.formerIds ?? [],
@@ -69,6 +78,12 @@ function rowsOf(registry: Registry) {
   };
 }
 
+function feedOf({ official }: Venue, names: ReadonlyMap<string, string>) {
+  const address = official?.api ?? null;
+  const officialFeed = address === null ? null : names.get(address)!;
+  return { officialFeed, officialAddress: officialFeed === address ? null : address };
+}
+
 /** What readers may know of the entry; a field that it lacks is missing. */
 function entryOf(venue: Venue, { chains = {} }: Registry) {
   const { sources, checkedAt, until, limits, blockedIn, edgeCacheMs, ccxt, chain, heads } = venue;
@@ -84,17 +99,24 @@ function endOf({ until }: Venue, component: string) {
 /**
  * Changes with whatever decides whether a component is good: where it is, also for regions with hosts of their own,
  * what is asked, and what proves the answer. Not with its cadence, its words for limits, or other nodes for the same
- * answer.
+ * answer; nor with the value of a credential, which only the probes know.
  */
 function fingerprintOf({ regions }: Registry, { rest, socket }: Venue, component: string): string {
   const [, name] = component.split(":");
   const endpoint = component.startsWith("rest:") && rest.find((one) => one.name === name);
   const stream = component.startsWith("ws:") && socket?.streams.find((one) => one.name === name);
   const parts = endpoint
-    ? [endpoint.method, endpoint.url, endpoint.body, endpoint.expectStatus, endpoint.proof]
+    ? [endpoint.method, endpoint.url, endpoint.body, endpoint.expectStatus, endpoint.proof, ...headersOf(endpoint)]
     : stream
-      ? [stream.url ?? socket?.url, stream.subscribe, stream.acknowledge, stream.match, stream.ignore]
-      : [socket?.url];
+      ? [
+          stream.url ?? socket?.url,
+          stream.subscribe,
+          stream.acknowledge,
+          stream.match,
+          stream.ignore,
+          ...headersOf(socket!),
+        ]
+      : [socket?.url, ...(socket ? headersOf(socket) : [])];
   const address = endpoint ? endpoint.url : (stream && stream.url) || socket?.url;
   // a chain has no address, and stays the same with other providers
   const elsewhere = regions
@@ -104,6 +126,11 @@ function fingerprintOf({ regions }: Registry, { rest, socket }: Venue, component
     .update(JSON.stringify([...parts, ...elsewhere]))
     .digest("base64url")
     .slice(0, 22);
+}
+
+/** Nothing where there are none, so that earlier fingerprints still hold. */
+function headersOf({ headers }: Pick<RestEndpoint | SocketConfig, "headers">) {
+  return headers ? [headers] : [];
 }
 
 /** Empty for an endpoint and for the socket, which have no stall threshold. */

@@ -150,8 +150,8 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
     ["kind", "host", "path"],
     async () =>
       ((await state())?.feeds ?? []).map(({ kind, api, readable }) => {
-        const { host, pathname: path } = new URL(api);
-        return [{ kind, host, path }, readable];
+        const { host, pathname } = new URL(api);
+        return [{ kind, host, path: decodeURI(pathname) }, readable];
       }),
   );
   for (const [name, help, value] of gauges)

@@ -13,9 +13,13 @@ import { notUnderstood, type FeedDocument, type Taken } from "./feed-format.js";
 import { feedKinds } from "./feed-kinds.js";
 import { canBePosted } from "./feed-time.js";
 import type { FeedReader, NoticeList, FeedPoll, FeedSource } from "./feed.js";
+import { scheduledMaintenances } from "./statuspage.js";
 import { joined, newest } from "./notice-lists.js";
 import { makePace } from "./pace.js";
 import { parsedJson } from "./parsed-json.js";
+import { ownSecretsOf } from "../../shared/registry/own-secrets.js";
+import { isWordOfCatalogue, wordsOf } from "../../shared/registry/public-address.js";
+import { hide } from "../../shared/text/hidden-text.js";
 import { plainText } from "./sanitize-text.js";
 
 export interface FeedReaderOptions extends DocumentFetcherOptions {
@@ -65,6 +69,8 @@ export function makeFeedReader({ pauseMs, readingMs = 120_000, ...options }: Fee
 
   async function read(source: FeedSource, at: Date, signal: AbortSignal): Promise<FeedPoll> {
     forget(at);
+    // core has no registry of its own
+    hide(ownSecretsOf({ api: source.api }));
     const deadline = deadlineIn(readingMs, signal);
     /** Returns null if there is no time left. */
     const readPage: ReadPage = async (document, url) => {
@@ -229,10 +235,12 @@ function latePart(url: string, readingMs: number): Part {
   };
 }
 
-/** Host and path only, because the rest of a URL may be secret. */
+/** The host, and of the path what the catalogue or a format has, too. The rest of a URL may be secret. */
 function nameOf(url: string): string {
   const { host, pathname } = new URL(url);
-  return plainText(host + pathname, 120);
+  const isPublic = (part: string) => part === scheduledMaintenances || wordsOf(part).every(isWordOfCatalogue);
+  const path = pathname.split("/").map((part) => (isPublic(part) ? part : "…"));
+  return plainText(host + path.join("/"), 120);
 }
 
 function takenFrom(text: string, document: FeedDocument, at: Date): Taken {

@@ -4,6 +4,8 @@
  * text.
  */
 
+import { withoutHidden } from "../../shared/text/hidden-text.js";
+
 const breaks = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu;
 
 /**
@@ -19,8 +21,8 @@ const mostCleaned = 10_000;
 
 /** Returns at most `most` UTF-16 units, and therefore at most as many characters. May be empty. */
 export function plainText(text: string, most: number): string {
-  if (text.length <= most && /^[\x21-\x7e]*(?: [\x21-\x7e]+)*$/.test(text)) return text;
-  const head = text.slice(0, mostCleaned);
+  const head = withoutHidden(text.slice(0, mostCleaned));
+  if (head.length <= most && /^[\x21-\x7e]*(?: [\x21-\x7e]+)*$/.test(head)) return head;
   const clean = head.replace(tricks, "").replace(breaks, " ").trim();
   return cut(clean, most).trimEnd();
 }
@@ -30,7 +32,7 @@ export function webAddress(text: string | null): string | null {
   if (text === null || text.length > 2000 || !URL.canParse(text)) return null;
   const { protocol, href, username, password } = new URL(text);
   const isWeb = protocol === "https:" || protocol === "http:";
-  if (!isWeb || username !== "" || password !== "") return null;
+  if (!isWeb || username !== "" || password !== "" || withoutHidden(text) !== text) return null;
   return href.length <= 2000 ? href : null;
 }
 
@@ -44,7 +46,7 @@ const mostRaw = 16_384;
 
 /** The entry as the venue sent it, except for blanks and the form of escapes. */
 export function rawText(entry: unknown): string {
-  return cut(JSON.stringify(entry), mostRaw);
+  return withoutHidden(cut(JSON.stringify(entry), mostRaw));
 }
 
 /**

@@ -12,11 +12,14 @@ import type { Notice, NoticeKind, NoticeList, FeedSource } from "./feed.js";
 import * as shape from "./expected-shape.js";
 import { plainText, rawText, webAddress } from "./sanitize-text.js";
 
+/** The document beside the incidents. */
+export const scheduledMaintenances = "scheduled-maintenances.json";
+
 export const statuspage: FeedFormat = {
   pauseMs: 1000,
   documents: (source) => [
     document(source, source.api, incidents),
-    document(source, new URL("scheduled-maintenances.json", source.api).href, maintenances),
+    document(source, new URL(scheduledMaintenances, source.api).href, maintenances),
   ],
 };
 

@@ -157,6 +157,13 @@ export function parseKey(text: string): Buffer {
   return Buffer.from(text, "base64");
 }
 
+/** What fits into a header and is long enough to be recognised wherever it appears. */
+export function parseCredential(text: string): string {
+  if (!/^[\x21-\x7e][\x20-\x7e]{6,1022}[\x21-\x7e]$/.test(text))
+    throw new WrongValue("8 to 1024 printable ASCII characters without blanks at the ends", true);
+  return text;
+}
+
 export function parseSwitch(text: string): boolean {
   if (text !== "on" && text !== "off") throw new WrongValue("on or off");
   return text === "on";

@@ -16,6 +16,7 @@ import { secretIn } from "./secret-file.js";
 import { type Service, services } from "./service.js";
 import {
   parseCount,
+  parseCredential,
   parseDatabaseReadUrl,
   parseDatabaseUrl,
   parseHost,
@@ -365,6 +366,23 @@ export function channelKeyOf(settings: Settings): Buffer {
 /** The owner's address, without the password. */
 export function embeddedUrl(port: number): string {
   return `postgres://postgres@127.0.0.1:${port}/template1`;
+}
+
+/**
+ * A credential that the registry names: the setting, or the only line of the file that the setting with `_FILE` names.
+ *
+ * @throws WrongValue, which names the setting and never shows a value
+ */
+export function credentialIn(name: string, env: Environment = process.env): string {
+  const file = `${name}_FILE`;
+  if (env[name] && env[file]) throw new WrongValue(`${name} or ${file}, but both are set; unset one of them`);
+  if (!env[name] && !env[file]) throw new WrongValue(`${name} or ${file}, but neither is set; set one of them`);
+  try {
+    return parseCredential(env[name] || secretIn(env[file]!));
+  } catch (error) {
+    if (!(error instanceof WrongValue)) throw error;
+    throw new WrongValue(`${env[name] ? name : file} as ${error.expected}`);
+  }
 }
 
 /** This program's environment with some settings changed, for a child process. */

@@ -4,6 +4,7 @@
  */
 
 import { type LogFields } from "./log-fields.js";
+import { withoutHidden } from "../text/hidden-text.js";
 import { makeOutage, type Outage, type OutageClock } from "./outage.js";
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
@@ -36,7 +37,7 @@ export function makeLog(
   const entry = (level: LogLevel) => (message: string, fields?: LogFields) => {
     if (logLevels.indexOf(level) < logLevels.indexOf(lowest)) return;
     const time = new Date().toISOString();
-    write(`${time} ${level} ${program}: ${message}${pairs(fields)}\n`);
+    write(withoutHidden(`${time} ${level} ${program}: ${message}${pairs(fields)}\n`));
   };
   const lines = {
     debug: entry("debug"),

@@ -4,6 +4,7 @@
  * the code is 1.
  */
 
+import { withoutHidden } from "../text/hidden-text.js";
 import { notifySupervisor } from "./supervised.js";
 
 /** The message is complete: what was expected, what came, what to do. */
@@ -31,11 +32,12 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
  */
 export async function reportError(error: unknown): Promise<ExitCode> {
   if (!(error instanceof UserError)) {
-    process.stderr.write(`${stackOf(error)}\n`);
+    process.stderr.write(withoutHidden(`${stackOf(error)}\n`));
     return exitCodes.bug;
   }
-  const sent = await notifySupervisor({ refused: error.message });
-  if (!sent) process.stderr.write(`venuewatch: ${error.message}\n`);
+  const message = withoutHidden(error.message);
+  const sent = await notifySupervisor({ refused: message });
+  if (!sent) process.stderr.write(`venuewatch: ${message}\n`);
   return exitCodes.userError;
 }
 

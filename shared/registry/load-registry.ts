@@ -1,8 +1,10 @@
 import { readAmbiguousJson } from "./json-file.js";
+import { hide } from "../text/hidden-text.js";
 import { masked } from "../text/masked-text.js";
 import { withinLimits } from "./cadence.js";
 import { expand } from "./catalogue.js";
 import { chainIdProblems } from "./chain-venues.js";
+import { ownSecretsOf } from "./own-secrets.js";
 import { registryProblems } from "./registry-check.js";
 import { UserError } from "../process/user-error.js";
 import { type Registry, type Venue } from "./registry.js";
@@ -27,6 +29,8 @@ export interface ParseOptions {
 }
 
 /**
+ * What may be a secret in it is hidden in this process from then on.
+ *
  * @param value parsed JSON
  * @param name of the value, for the message
  * @throws UserError with everything that is wrong, one problem per line
@@ -43,6 +47,7 @@ export function parseRegistry(
   if (resolved.problems.length > 0) throw wrong(name, resolved.problems);
   const chainProblems = chainIdProblems(resolved.registry);
   if (chainProblems.length > 0) throw wrong(name, chainProblems);
+  hide(ownSecretsOf(resolved.registry));
   return resolved.registry;
 }
 

@@ -1,49 +1,95 @@
 /**
- * An operator's own addresses may have a key in any part: in the path at most providers of nodes, in the query under
- * any name, or in a message. The catalogue has none, and everybody can read it.
+ * What of an operator's registry may be secret. Credentials should be placeholders (credentials.ts), but a key may also
+ * be in the text of an address, a header, a body or a message.
  */
 
-import { wholeCatalogue } from "./catalogue.js";
+import { shortestHidden, withoutHidden } from "../text/hidden-text.js";
+import { maskedAddress } from "../text/masked-text.js";
+import { placeholders } from "./credentials.js";
+import { mapTexts } from "./map-texts.js";
+import { cutAddress, isOfCatalogue, isWordOfCatalogue, publicAddress, wordsOf } from "./public-address.js";
+import type { PlaceInRegistry } from "./registry-problem.js";
 
-/** A copy in which only what the catalogue has, too, is whole. */
-export function withoutOwnSecrets<Value>(value: Value): Value {
-  const known = knownTexts();
-  const text = JSON.stringify(value, (name, part: unknown) => {
-    if (typeof part !== "string" || known.texts.has(part)) return part;
-    if (secretName.test(name)) return "***";
-    return part.replace(address, (found) => shortened(found, known));
-  });
-  return JSON.parse(text) as Value;
-}
+/** Fields whose texts only the venue gets. Everything else in a registry may be published. */
+const sentFields: ReadonlySet<string | number> = new Set([
+  ...["url", "alternatives", "api", "headers", "body", "subscribe", "message", "text"],
+]);
+
+const addressFields: ReadonlySet<string> = new Set(["url", "alternatives", "api", "page", "origin", "sources"]);
 
 const address = /\b(?:https?|wss?):[/\\]{1,2}[^\s"'<>]+/gi;
 const secretName = /key|token|secret|passw|pwd|auth|sig/i;
 
-interface Known {
-  texts: ReadonlySet<string>;
-  /** Addresses without their queries. */
-  places: ReadonlySet<string>;
+/** A copy in which only what the catalogue has, too, is whole. Its secrets must be hidden already. */
+export function withoutOwnSecrets<Value>(value: Value): Value {
+  return mapTexts(value, masked) as Value;
 }
 
-function knownTexts(): Known {
-  const texts = new Set<string>();
-  JSON.stringify(wholeCatalogue(), (_, part: unknown) => {
-    if (typeof part === "string") texts.add(part);
-    return part;
+function masked(text: string, place: PlaceInRegistry): string {
+  if (isOfCatalogue(text) || text.replace(placeholders, "") === "") return text;
+  const name = nameAt(place);
+  if (place.includes("headers") || secretName.test(name)) return "***";
+  return withoutHidden(text.replace(address, publicAddress));
+}
+
+/** A text of a registry that is not valid: an address may be malformed, and in any place. */
+export function maskedFound(text: string, place: PlaceInRegistry): string {
+  if (isOfCatalogue(text)) return text;
+  const name = nameAt(place);
+  if (place.includes("headers") || secretName.test(name)) return "***";
+  const isAddress = addressFields.has(name) || /[/\\]{2}/.test(text);
+  return isAddress ? cutAddress(maskedAddress(text)) : maskedAddress(text);
+}
+
+/** `url`, also within a list of that name. */
+function nameAt(place: PlaceInRegistry): string {
+  return String(place.findLast((key) => typeof key === "string"));
+}
+
+/**
+ * Texts of a valid registry that may be secrets: of what only the venue gets, the parts that look like keys or are
+ * named like one, unless the catalogue or the rest of the registry has their words, too.
+ */
+export function ownSecretsOf(registry: unknown): string[] {
+  const parts: string[] = [];
+  const published: string[] = [];
+  mapTexts(registry, (text, place) => {
+    const isSent = place.some((key) => sentFields.has(key));
+    if (!isSent) published.push(text);
+    else if (!isOfCatalogue(text)) {
+      const host = /^\w+:\/\/[^/?#]*/.exec(text)?.[0] ?? "";
+      published.push(host);
+      parts.push(...secretPartsOf(text.slice(host.length).replace(placeholders, " "), place));
+    }
+    return text;
   });
-  const addresses = [...texts].filter((text) => URL.canParse(text)).map((text) => new URL(text));
-  return { texts, places: new Set(addresses.map(placeOf)) };
+  if (parts.length === 0) return [];
+  const words = new Set(published.flatMap(wordsOf));
+  const isPublic = (part: string) => wordsOf(part).every((word) => words.has(word) || isWordOfCatalogue(word));
+  return [...new Set(parts)].filter((part) => part.length >= shortestHidden && !isPublic(part));
 }
 
-/** Its origin, and its path where the catalogue has it. */
-function shortened(found: string, { texts, places }: Known): string {
-  if (texts.has(found)) return found;
-  if (!URL.canParse(found)) return "…";
-  const url = new URL(found);
-  if (url.href === `${url.origin}/`) return found;
-  return url.pathname !== "/" && places.has(placeOf(url)) ? `${placeOf(url)}?…` : `${url.origin}/…`;
+/** @param text of an address what follows its host */
+function secretPartsOf(text: string, place: PlaceInRegistry): string[] {
+  const isHeader = place.includes("headers");
+  const whole = isHeader || text.includes("?") ? [text.replace(/^[/?]+/, "")] : [];
+  const parts = text.split(/[/?&#;,\s]+/).flatMap((item) => {
+    const [, name = nameAt(place), value = item] = /^([\w.-]+)=(.+)$/.exec(item) ?? [];
+    const found = [item, value, decoded(value)].flatMap((one) => [one, ...one.split(/[^\w-]+/)]);
+    return isHeader || secretName.test(name) ? found : found.filter(looksLikeKey);
+  });
+  return [...whole, ...parts];
 }
 
-function placeOf({ origin, pathname }: URL): string {
-  return `${origin}${pathname}`;
+/** Not a word, nor some: those would be hidden in texts where they mean nothing secret. */
+function looksLikeKey(part: string): boolean {
+  return /[0-9]|[a-z]{20}/i.test(part);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

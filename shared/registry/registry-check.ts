@@ -7,7 +7,9 @@ import { readFileSync } from "node:fs";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { maskedAddress } from "../text/masked-text.js";
 import type { Expanded } from "./catalogue.js";
-import type { PlaceInRegistry, RegistryProblem } from "./registry-problem.js";
+import { mapTexts } from "./map-texts.js";
+import { maskedFound } from "./own-secrets.js";
+import { type PlaceInRegistry, placeText, type RegistryProblem, valueAt } from "./registry-problem.js";
 import { registryRules } from "./registry-rules.js";
 
 /** More lines than this would not help with a file that is wrong everywhere. */
@@ -107,45 +109,26 @@ function placeOf(pointer: string, root: unknown): PlaceInRegistry {
   return place;
 }
 
-function valueAt(root: unknown, place: PlaceInRegistry): unknown {
-  return place.reduce<unknown>(
-    (value, key) =>
-      typeof value === "object" && value !== null && Object.hasOwn(value, key)
-        ? (value as Record<string | number, unknown>)[key]
-        : undefined,
-    root,
-  );
-}
-
 /** Whether `inner` is `outer` or a place within it. */
 function lies(inner: PlaceInRegistry, outer: PlaceInRegistry): boolean {
   return outer.every((key, index) => inner[index] === key);
 }
 
 function line({ place, expected }: RegistryProblem, inFile: PlaceInRegistry, root: unknown): string {
-  const found = shown(valueAt(root, place));
+  const found = shown(valueAt(root, place), place);
   return `${placeText(inFile, root)}: expected ${expected}, found ${found}`;
 }
 
 /** Property names are masked, too: an address may be in the place of a name by mistake. */
-function maskedPart(part: unknown): unknown {
-  if (typeof part === "string") return maskedAddress(part);
+function withoutNames(part: unknown): unknown {
   if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
   return Object.fromEntries(Object.entries(part).map(([key, value]) => [maskedAddress(key), value]));
 }
 
-/** `venues[3] (okx).rest[1].cadenceMs` */
-function placeText(place: PlaceInRegistry, root: unknown): string {
-  const steps = place.map((key, index) => {
-    if (typeof key === "string") return /^\w+$/.test(key) ? `.${key}` : `[${JSON.stringify(maskedAddress(key))}]`;
-    const id = index === 1 ? valueAt(root, [...place.slice(0, 2), "id"]) : null;
-    return typeof id === "string" ? `[${key}] (${maskedAddress(id).slice(0, 40)})` : `[${key}]`;
-  });
-  return steps.join("").replace(/^\./, "") || "the whole file";
-}
-
-function shown(value: unknown): string {
+function shown(value: unknown, place: PlaceInRegistry): string {
   if (value === undefined) return "nothing";
-  const text = JSON.stringify(value, (_key, part: unknown) => maskedPart(part));
+  // even their names may be secrets, misplaced
+  if (place.includes("headers")) return "something else";
+  const text = JSON.stringify(mapTexts(value, maskedFound, place), (_key, part: unknown) => withoutNames(part));
   return text.length <= 60 ? text : `${text.slice(0, 59)}…`;
 }

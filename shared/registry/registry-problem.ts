@@ -1,5 +1,7 @@
 /** What is wrong in a registry and where, and how rules that find it are combined. */
 
+import { maskedAddress } from "../text/masked-text.js";
+
 /** Keys and indices from the root of the registry. */
 export type PlaceInRegistry = (string | number)[];
 
@@ -41,4 +43,24 @@ export function within(outer: PlaceInRegistry, problems: RegistryProblem[]): Reg
     place: [...outer, ...place],
     expected,
   }));
+}
+
+/** `venues[3] (okx).rest[1].cadenceMs` */
+export function placeText(place: PlaceInRegistry, root: unknown): string {
+  const steps = place.map((key, index) => {
+    if (typeof key === "string") return /^\w+$/.test(key) ? `.${key}` : `[${JSON.stringify(maskedAddress(key))}]`;
+    const id = index === 1 ? valueAt(root, [...place.slice(0, 2), "id"]) : null;
+    return typeof id === "string" ? `[${key}] (${maskedAddress(id).slice(0, 40)})` : `[${key}]`;
+  });
+  return steps.join("").replace(/^\./, "") || "the whole file";
+}
+
+export function valueAt(root: unknown, place: PlaceInRegistry): unknown {
+  return place.reduce<unknown>(
+    (value, key) =>
+      typeof value === "object" && value !== null && Object.hasOwn(value, key)
+        ? (value as Record<string | number, unknown>)[key]
+        : undefined,
+    root,
+  );
 }

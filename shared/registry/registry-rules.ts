@@ -1,5 +1,6 @@
 /** Rules of a registry beyond its shape. */
 
+import { credentialRules, headersRules } from "./credentials.js";
 import { parsePath } from "./json-path.js";
 import {
   at,
@@ -98,6 +99,7 @@ function venueRules(venue: Partial<Venue>, isSound: Sound): RegistryProblem[] {
     ...reading(isSound, ["until", "rest", "socket"], () => endingRules(until, venue as Venue)),
     ...reading(isSound, ["checkedAt"], () => dateRule(["checkedAt"], checkedAt)),
     ...reading(isSound, ["category", "symbol", "quote"], () => instrumentRules(venue as Venue)),
+    ...credentialRules(venue),
     ...must(rest?.length !== 0 || socket !== null, ["rest"], "an endpoint, as the venue has no socket"),
     ...repeated(["rest"], endpoints, "name"),
     ...each(["rest"], endpoints, (endpoint, place) =>
@@ -166,6 +168,7 @@ function endpointRules(endpoint: RestEndpoint, chain: string | null | undefined,
   const when = (parts: (keyof RestEndpoint)[], rules: () => RegistryProblem[]) => reading(isSound, parts, rules);
   return [
     ...when(["url"], () => urlRule(["url"], url)),
+    ...when(["headers"], () => headersRules(endpoint.headers)),
     ...when(["method", "body"], () => must(method === "POST" || body === undefined, ["body"], "none with GET")),
     ...when(["proof"], () => within(["proof"], proofRules(proof))),
     ...when(["blocked"], () => anyOfRules(["blocked"], endpoint.blocked)),
@@ -261,6 +264,7 @@ function socketRules(socket: SocketConfig, able: string[] | null, isSound: Sound
   const ofKeepAlive = at(isSound, ["keepAlive"]);
   return [
     ...reading(isSound, ["url"], () => urlRule(["url"], url)),
+    ...reading(isSound, ["headers"], () => headersRules(socket.headers)),
     ...reading(isSound, ["welcome"], () => each(["welcome"], welcome ?? [], conditionRules)),
     ...reading(isSound, ["blocked"], () => anyOfRules(["blocked"], socket.blocked)),
     ...reading(isSound, ["limited"], () => anyOfRules(["limited"], socket.limited)),

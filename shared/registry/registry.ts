@@ -3,6 +3,8 @@
  * every cadence respects the limits of its origin.
  */
 
+import { publicAddress } from "./public-address.js";
+
 export const categories = ["exchange", "rpc", "market-data", "oracle", "stablecoin", "bridge", "ramp"] as const;
 
 export type Category = (typeof categories)[number];
@@ -123,6 +125,8 @@ export interface RestEndpoint {
   label: string;
   method: "GET" | "POST";
   url: string;
+  /** Sent to the origin of `url` only. */
+  headers?: Record<string, string>;
   /** Sent as JSON with POST. */
   body?: unknown;
   expectStatus: number;
@@ -196,6 +200,8 @@ export interface DataTime {
 
 export interface SocketConfig {
   url: string;
+  /** Of the request that opens it. Sent to the origin of `url` only, also for streams with an address of their own. */
+  headers?: Record<string, string>;
   /**
    * Conditions on the venue's first frame. Subscriptions are sent after it, or after a few seconds without it. Absent:
    * at once.
@@ -396,7 +402,7 @@ export interface Component {
   id: string;
   kind: "rest" | "ws";
   label: string;
-  /** The address that is measured; null for a chain, which is read at several. */
+  /** What may be shown of the address that is measured; null for a chain, which is read at several. */
   target: string | null;
   cadenceMs: number;
 }
@@ -406,8 +412,12 @@ export interface Component {
  * has the shortest cadence of its streams.
  */
 export function componentsOf(venue: Venue): Component[] {
-  const rest = venue.rest.map(({ name, label, url: target, cadenceMs }): Component => ({
-    ...{ id: `rest:${name}`, kind: "rest", label, target, cadenceMs },
+  const rest = venue.rest.map(({ name, label, url, cadenceMs }): Component => ({
+    id: `rest:${name}`,
+    kind: "rest",
+    label,
+    target: publicAddress(url),
+    cadenceMs,
   }));
   return [...rest, ...chainComponents(venue), ...socketComponents(venue.socket)];
 }
@@ -426,14 +436,14 @@ function socketComponents(socket: SocketConfig | null): Component[] {
     id: "ws:conn",
     kind: "ws",
     label: "Socket",
-    target: socket.url,
+    target: publicAddress(socket.url),
     cadenceMs: Math.min(...socket.streams.map((stream) => stream.cadenceMs)),
   };
   const streams = socket.streams.map(({ name, label, url, cadenceMs }): Component => ({
     id: `ws:${name}`,
     kind: "ws",
     label,
-    target: url ?? socket.url,
+    target: publicAddress(url ?? socket.url),
     cadenceMs,
   }));
   return [connection, ...streams];

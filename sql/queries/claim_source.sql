@@ -32,7 +32,7 @@ select
   n.at,
   c.source_id,
   c.kind,
-  c.api,
+  coalesce(a.address, c.api) as api,
   c.page,
   (select max(r.until_at) from runs r where r.problem is null) as read_at,
   -- If the feed has been unreadable for a day, its time is believed whatever it is: one wrong time would make all later
@@ -49,3 +49,4 @@ left join (
   from (select * from runs order by from_at desc limit 1) r
   where r.problem is not null
 ) w on true
+left join feed_address a using (source_id)

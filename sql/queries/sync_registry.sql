@@ -1,9 +1,10 @@
 -- Make the registry's tables agree with the registry file.
 --
 -- $1 {regions: [{region, name}], venues: [{venue, name, category, symbol, quote, chain, officialKind, officialPage,
--- officialApi, about, notAbout, formerIds, entry, components: [{component, label, target, cadenceMs, stallAfterMs,
--- stallBasis, entry (its fingerprint), endsAt, endsBecause}]}]}, in the order of the file. What the registry no longer
--- contains is unpublished; what returns is published again, with its history. Run it after rename_venues.sql.
+-- officialFeed (its name), officialAddress (null: as its name), about, notAbout, formerIds, entry, components:
+-- [{component, label, target, cadenceMs, stallAfterMs, stallBasis, entry (its fingerprint), endsAt, endsBecause}]}]},
+-- in the order of the file. What the registry no longer contains is unpublished; what returns is published again, with
+-- its history. Run it after rename_venues.sql.
 with given_regions as (
   select r.value ->> 'region' as region, r.value ->> 'name' as name, r.ordinality::smallint as position
   from jsonb_array_elements($1::jsonb -> 'regions') with ordinality r
@@ -19,7 +20,8 @@ given_venues as (
     venue text, name text, category text, symbol text, quote text, chain text,
     "officialKind" text,
     "officialPage" text,
-    "officialApi" text,
+    "officialFeed" text,
+    "officialAddress" text,
     about text[],
     "notAbout" text[],
     "formerIds" text[],
@@ -29,10 +31,14 @@ given_venues as (
 ),
 -- a page without an API address is no feed
 given_sources as (
-  select distinct on (v."officialApi") v."officialApi" as api, v."officialKind" as kind, v."officialPage" as page
+  select distinct on (v."officialFeed")
+    v."officialFeed" as api,
+    v."officialAddress" as address,
+    v."officialKind" as kind,
+    v."officialPage" as page
   from given_venues v
-  where v."officialApi" is not null
-  order by v."officialApi", v.position
+  where v."officialFeed" is not null
+  order by v."officialFeed", v.position
 ),
 -- A venue's feed at a new address, maybe at another vendor. If the venues of a feed move apart, it goes with those that
 -- stay with its vendor.
@@ -41,7 +47,7 @@ moved_sources as (
   from (
     select distinct on (s.source_id) s.source_id, g.api as to_api, g.kind, g.page
     from given_sources g
-    join given_venues v on v."officialApi" = g.api
+    join given_venues v on v."officialFeed" = g.api
     join venue w on w.venue = v.venue
     join official_source s on s.source_id = w.source_id
     where g.api not in (select o.api from official_source o) and s.api not in (select o.api from given_sources o)
@@ -61,8 +67,13 @@ changed_sources as (
   where s.kind <> g.kind
 ),
 given_components as (
-  select v.venue, c.*, e.ordinality::smallint as position
+  select
+    v.venue,
+    c.*,
+    left(encode(sha256(convert_to(s.salt || c.entry, 'UTF8')), 'base64'), 22) as fingerprint,
+    e.ordinality::smallint as position
   from given_venues v
+  cross join entry_salt s
   cross join jsonb_array_elements(v.components) with ordinality e
   cross join jsonb_to_record(e.value) as c (
     component text, label text, target text, "cadenceMs" int, "stallAfterMs" int, "stallBasis" text,
@@ -161,6 +172,21 @@ new_sources as (
 all_sources as (
   select * from kept_sources union all select * from resettled_sources union all select * from new_sources
 ),
+-- a former address is not kept
+gone_addresses as (
+  delete from feed_address a
+  where not exists (
+    select from all_sources s join given_sources g using (api) where s.source_id = a.source_id and g.address is not null
+  )
+),
+kept_addresses as (
+  insert into feed_address (source_id, address)
+  select s.source_id, g.address
+  from all_sources s
+  join given_sources g using (api)
+  where g.address is not null
+  on conflict (source_id) do update set address = excluded.address
+),
 kept_regions as (
   update region r set name = g.name, position = g.position, published = true
   from given_regions g
@@ -186,7 +212,7 @@ kept_venues as (
     published = true, unwatched = v.unwatched - h.henceforth
   from given_venues g
   cross join henceforth h
-  left join all_sources s on s.api = g."officialApi"
+  left join all_sources s on s.api = g."officialFeed"
   where v.venue = g.venue
   returning v.venue_id, v.venue
 ),
@@ -201,7 +227,7 @@ new_venues as (
     g.about_like,
     g.not_about_like, coalesce(g."formerIds", '{}'), coalesce(g.entry, '{}'), g.position
   from given_venues g
-  left join all_sources s on s.api = g."officialApi"
+  left join all_sources s on s.api = g."officialFeed"
   where g.venue not in (select v.venue from venue v)
   order by g.position
   returning venue_id, venue
@@ -221,7 +247,7 @@ kept_components as (
   join all_venues v using (venue)
   cross join henceforth h
   where c.venue_id = v.venue_id and c.component = g.component
-  returning c.component_id, g.entry
+  returning c.component_id, g.fingerprint
 ),
 new_components as (
   insert into component (
@@ -238,9 +264,9 @@ new_components as (
   returning component_id, venue_id, component
 ),
 present_entries as (
-  select k.component_id, k.entry from kept_components k
+  select k.component_id, k.fingerprint as entry from kept_components k
   union all
-  select n.component_id, g.entry
+  select n.component_id, g.fingerprint
   from new_components n
   join all_venues v using (venue_id)
   join given_components g on g.venue = v.venue and g.component = n.component

@@ -87,7 +87,7 @@ comment on column analytics.components.component is
 'rest:NAME, ws:NAME, or ws:conn for the socket; unique only within its venue';
 comment on column analytics.components.kind is 'rest or ws';
 comment on column analytics.components.label is 'Description for people';
-comment on column analytics.components.target is 'URL or stream that is measured';
+comment on column analytics.components.target is 'The measured address; of an operator''s own, the origin';
 comment on column analytics.components.cadence_ms is 'Interval between measurements from one region, in milliseconds';
 comment on column analytics.components.stall_after_ms is
 'Streams: a longer silence is a stall, in milliseconds; null otherwise';

@@ -1,7 +1,7 @@
 /** A region that measures some venues at hosts of its own. */
 import t from "tap";
 import { addressIn, measuredIn } from "../../shared/registry/region-hosts.js";
-import { componentsOf, type Registry, type Venue } from "../../shared/registry/registry.js";
+import { type Registry, type Venue } from "../../shared/registry/registry.js";
 import { endpointAt, serve } from "../support/measured-endpoint.js";
 import { acknowledge, okx, sendData, serveOkx } from "../support/okx-server.js";
 import { startRecordingProbe } from "../support/recording-probe.js";
@@ -46,7 +46,7 @@ void t.test("all addresses of a venue are replaced, and only in that region", (t
     socket: { url: "wss://x.test/ws", alternatives: ["wss://y.test/ws"], streams: [{ url: "wss://x.test/own" }] },
   });
   t.notOk("url" in measured!.socket!.streams[1]!);
-  t.equal(componentsOf(registry.venues[0]!)[0]!.target, "https://a.test/t", "the registry itself stays as it is");
+  t.equal(registry.venues[0]!.rest[0]!.url, "https://a.test/t", "the registry itself stays as it is");
   for (const other of ["us-east", "elsewhere", null]) t.equal(measuredIn(registry, other), registry);
   t.end();
 });

@@ -139,7 +139,11 @@ const rows: [at: string, value: unknown, ...expected: string[]][] = [
   [".until.components.0", "ws:orders", "rest:block or ws:conn or ws:trades"],
   [".limits", [], "a list of one or more limits of the venue's origins"],
   [".limits.0", 10, "a limit: an object with origin, requests, periodMs, per, source and perhaps endpoints"],
-  [".limits.0.origin", "https://api.example.com/v1", "an origin such as https://api.example.com"],
+  [
+    ".limits.0.origin",
+    "https://api.example.com/v1",
+    `.limits[0].origin: expected an origin such as https://api.example.com, found "https://api.example.com/…"`,
+  ],
   [".limits.0.origin", "https://api.example.com:70000", "an address with a valid host and port"],
   [".limits.0.requests", 0, "a number of requests, 1 or more"],
   [".limits.0.requests", 1.5, "a number of requests, 1 or more"],
@@ -328,16 +332,16 @@ const rows: [at: string, value: unknown, ...expected: string[]][] = [
   ],
   [".socket.streams.0.stall.distribution.to", "2026-09-30", "a date not before from, 2026-10-01"],
   [".official.api", null, "an address with kind statuspage"],
-  [".official.api", "wss://status.example.com/feed", "an https:// address with kind statuspage"],
+  [".official.api", "wss://status.example.com/", "an https:// address with kind statuspage"],
   [
     ".official.api",
-    "ftp://status.example.com/feed",
+    "ftp://status.example.com/",
     "an https:// or wss:// address without a user name or fragment (http:// or ws:// on this machine only), or null",
   ],
   [
     ".official.kind",
     "gate-announcements",
-    '.official.api: expected a wss:// address with kind gate-announcements, found "https://status.example.com/api/v2/incidents.json"',
+    '.official.api: expected a wss:// address with kind gate-announcements, found "https://status.example.com/…"',
   ],
   [".formerIds", ["gate"], '.formerIds[0]: expected an id other than that of venues[1], found "gate"'],
   [".formerIds", ["okx"], `.formerIds[0]: expected an id other than the venue's own, found "okx"`],
@@ -351,7 +355,7 @@ const rows: [at: string, value: unknown, ...expected: string[]][] = [
     ".official.kind",
     "html",
     ".official.page: expected an address with kind html, found null",
-    '.official.api: expected null with kind html, found "https://status.example.com/api/v2/incidents.json"',
+    '.official.api: expected null with kind html, found "https://status.example.com/…"',
   ],
 ];
 

@@ -166,7 +166,7 @@ export async function startRegion(t: Test, pool: Pool, registry: Registry, regio
 }
 
 /** Does core's work at every tick, at a quicker pace. */
-function startEngine(pool: Pool, onTick: (pool: Pool) => Promise<void> = () => Promise.resolve()): Engine {
+export function startEngine(pool: Pool, onTick: (pool: Pool) => Promise<void> = () => Promise.resolve()): Engine {
   const decided: Decided[] = [];
   const stopping = new AbortController();
   let passed = 0;

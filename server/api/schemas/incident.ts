@@ -35,7 +35,10 @@ const openedAt = "2026-01-31T11:41:20.000Z";
 export const component = text("rest:<name> or ws:<name>; ws:conn is the socket shared by the streams.", "rest:ticker");
 const kind = oneOf(["rest", "ws"], "Kind of the component.");
 export const componentLabel = text("Its name for people.", "Ticker");
-export const target = text("The address that is measured.", "https://api.kraken.com/0/public/Ticker?pair=XBTUSD");
+export const target = text(
+  "The measured address if it is in the catalogue; of an operator's own only the origin.",
+  "https://api.kraken.com/0/public/Ticker?pair=XBTUSD",
+);
 export const fault = named(
   "Fault",
   shownAs(

@@ -158,6 +158,8 @@ void t.test("each role has only the rights that it needs", async (t) => {
       "select * from analytics.samples",
       "select analytics.evidence('x')",
       "select * from leader",
+      "select * from feed_address",
+      "select * from entry_salt",
       "select * from channel",
       "select * from service_address",
       "select channel_id from channel",
@@ -258,7 +260,9 @@ async function readable(pool: Pool): Promise<string[]> {
     select format('%I.%I', schemaname, viewname) as relation from pg_views where schemaname in ('api', 'venuewatch')
     union all
     select format('%I.%I', schemaname, tablename) from pg_tables
-    where schemaname = 'venuewatch' and tablename not in ('leader', 'migration', 'definition', 'channel', 'delivery_attempt', 'service_address')
+    where schemaname = 'venuewatch' and tablename not in (
+      'leader', 'migration', 'definition', 'channel', 'delivery_attempt', 'service_address', 'feed_address', 'entry_salt'
+    )
     order by 1
   `);
   return rows.map(({ relation }) => relation);

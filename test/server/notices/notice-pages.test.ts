@@ -6,12 +6,15 @@ import {
   at,
   hang,
   incidents,
+  json,
   never,
+  pageOf,
   pathsOf,
   problemOf,
   readerFor,
   serve,
   serveStatuspage,
+  sourceAt,
   statuspage,
   statuspageAt,
   type FeedServer,
@@ -144,4 +147,20 @@ void t.test("a feed too slow to read back to its beginning is read as far as pos
   };
   const anAbsence = hoursAgo(200);
   await Promise.all([null, anAbsence].map(read));
+});
+
+void t.test("a key in a feed's address is in no notice and in no problem, also if the feed repeats it", async (t) => {
+  const key = "k3y-0123456789abc";
+  const { origin, requests } = await serve(t, (url, response) => {
+    const [one] = incidents(1, 1);
+    const repeated = { ...one, name: `at ${url.href}`, status: key, shortlink: url.href, components: [{ name: key }] };
+    if (url.pathname.endsWith("/incidents.json")) return json(response, { page: pageOf(url), incidents: [repeated] });
+    response.writeHead(500).end(key);
+  });
+  const api = `${origin}/${key}/incidents.json?token=${key}`;
+  const reading = await readerFor(t).read(sourceAt("statuspage", api, { page: origin }), at, never);
+  t.equal(requests[0]!.url, `/${key}/incidents.json?token=${key}`);
+  t.notMatch(JSON.stringify(reading), key);
+  t.equal(problemOf(reading), "venue/…/scheduled-maintenances.json: answered 500");
+  t.match(reading.lists[0]!.notices, [{ title: `at ${origin}/***`, status: "***", url: `${origin}/incidents/i0` }]);
 });

@@ -1,0 +1,50 @@
+/**
+ * Secrets that this process knows. A venue may repeat them in its answers and refusals, and libraries in their errors:
+ * what is logged or stored of foreign texts goes through `withoutHidden`.
+ */
+
+/** A shorter text would also be found in words that are no secret. */
+export const shortestHidden = 8;
+
+const hidden = new Set<string>();
+let pattern: RegExp | null = null;
+
+/** Hides these texts from now on; shorter ones than `shortestHidden` are ignored. */
+export function hide(texts: Iterable<string>): void {
+  const before = hidden.size;
+  for (const text of texts) if (text.length >= shortestHidden) hidden.add(text);
+  if (hidden.size > before) pattern = null;
+}
+
+/** The text with `***` for each of its secrets, also encoded ones. */
+export function withoutHidden(text: string): string {
+  if (hidden.size === 0) return text;
+  pattern ??= new RegExp(
+    longestFirst([...hidden].flatMap(formsOf))
+      .map(escaped)
+      .join("|"),
+    "g",
+  );
+  return text.replace(pattern, "***");
+}
+
+/** As it is; and as it looks in a URL, in a form, in JSON, in JSON within JSON, and in base64. */
+function formsOf(text: string): string[] {
+  const inJson = JSON.stringify(text).slice(1, -1);
+  const twice = JSON.stringify(inJson).slice(1, -1);
+  const bytes = Buffer.from(text);
+  // not of half a surrogate pair, which cannot be encoded
+  const inUrl = encodeURIComponent(bytes.toString());
+  const inQuery = inUrl.replaceAll("'", "%27");
+  const inForm = new URLSearchParams({ a: text }).toString().slice("a=".length);
+  const coded = [inUrl, inQuery, inForm].flatMap((one) => [one, one.replace(/%../g, (code) => code.toLowerCase())]);
+  return [text, ...coded, inJson, twice, bytes.toString("base64url"), bytes.toString("base64")];
+}
+
+function longestFirst(forms: string[]): string[] {
+  return [...new Set(forms)].sort((a, b) => b.length - a.length);
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}
