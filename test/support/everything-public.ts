@@ -2,7 +2,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 interface Operation {
-  parameters?: { name: string; in: string; schema?: { enum?: string[]; default?: unknown; example?: unknown } }[];
+  parameters?: {
+    name: string;
+    in: string;
+    schema?: { enum?: string[]; default?: string | number; example?: string | number };
+  }[];
   responses: Record<string, { content?: Record<string, unknown> }>;
 }
 
