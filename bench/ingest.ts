@@ -5,7 +5,7 @@
 import { batchSize } from "../probe/delivery/recorder.js";
 import { type Pool, sql } from "../shared/database/pool.js";
 import { recordSamples } from "../server/database/record-samples.js";
-import { componentsOf } from "../shared/registry/registry.js";
+import { componentsOf } from "../shared/registry/components.js";
 import type { Sample } from "../shared/measurement/sample.js";
 import { spreadOf, type Figure } from "./figure.js";
 import { goodSample, openStage, type Stage } from "./stage.js";

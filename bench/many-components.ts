@@ -1,5 +1,6 @@
 import { type Pool, sql } from "../shared/database/pool.js";
-import { componentsOf, type Registry } from "../shared/registry/registry.js";
+import { componentsOf } from "../shared/registry/components.js";
+import type { Registry } from "../shared/registry/registry.js";
 
 /** Adds copies of venues until there are enough components. */
 export async function manyComponents(

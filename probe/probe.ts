@@ -1,7 +1,8 @@
 import type { Log } from "../shared/log/log.js";
 import { measuredIn } from "../shared/registry/region-hosts.js";
 import { readChains, watchedVenues } from "../shared/registry/chain-venues.js";
-import { hostsOf, type Registry, type RestEndpoint, type Venue } from "../shared/registry/registry.js";
+import { hostsOf } from "../shared/registry/components.js";
+import type { Registry, RestEndpoint, Venue } from "../shared/registry/registry.js";
 import type { ClockError } from "./lease/heartbeat.js";
 import type { Trouble } from "../shared/measurement/trouble-kinds.js";
 import { makeAnswerVerdict } from "./rest/answer-verdict.js";

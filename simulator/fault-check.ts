@@ -1,5 +1,6 @@
 /** Refuses faults that the world cannot play. */
-import { componentsOf, type Registry, type Venue } from "../shared/registry/registry.js";
+import { componentsOf } from "../shared/registry/components.js";
+import type { Registry, Venue } from "../shared/registry/registry.js";
 import { feedServer } from "./notices/feed-server.js";
 import { actsOn, covers, faultKinds, placesOf, rules, type FaultDetails, type ScriptedFault } from "./faults.js";
 import { ofChains } from "./heads.js";

@@ -1,5 +1,6 @@
 import { chainCadence, type ReadChain } from "../../shared/registry/chain-venues.js";
-import { chainComponent, type Venue } from "../../shared/registry/registry.js";
+import { chainComponent } from "../../shared/registry/components.js";
+import type { Venue } from "../../shared/registry/registry.js";
 import { nothingMeasured } from "../rest/measurement.js";
 import type { ChainHeads } from "../rest/chain-heads.js";
 import type { Counterpart } from "../stream/counterpart.js";

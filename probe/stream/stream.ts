@@ -1,6 +1,7 @@
 import type { Log } from "../../shared/log/log.js";
 import { headersAt } from "../../shared/registry/credentials.js";
-import { componentsOf, type SocketConfig, stallBasis, type Venue } from "../../shared/registry/registry.js";
+import { componentsOf } from "../../shared/registry/components.js";
+import { type SocketConfig, stallBasis, type Venue } from "../../shared/registry/registry.js";
 import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 import { unlessOurNetwork } from "../rest/failure-cause.js";
 import type { ClockWatch } from "../network/clock-error.js";

@@ -3,8 +3,8 @@ import { type Db, sql } from "../../shared/database/pool.js";
 import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { feedNames } from "../../shared/registry/feed-names.js";
 import { addressIn } from "../../shared/registry/region-hosts.js";
+import { componentsOf } from "../../shared/registry/components.js";
 import {
-  componentsOf,
   type Registry,
   type RestEndpoint,
   type SocketConfig,

@@ -1,6 +1,7 @@
 /** How long ago the entries of a registry were compared with their sources, and what of them ends. */
 
-import { hostsOf, type Registry, type Venue } from "./registry.js";
+import { hostsOf } from "./components.js";
+import type { Registry, Venue } from "./registry.js";
 
 /** Venues announce what ends some weeks or months before; an entry that was read this long ago may have missed it. */
 export const agedAfterDays = 90;

@@ -12,7 +12,7 @@ import {
   type Sound,
   within,
 } from "./registry-problem.js";
-import { componentsOf } from "./registry.js";
+import { componentsOf } from "./components.js";
 import type {
   AnyOf,
   Condition,

@@ -4,7 +4,7 @@
  * notices it, and measures nothing.
  */
 import { makePhases } from "../../probe/schedule/phases.js";
-import { componentsOf } from "../../shared/registry/registry.js";
+import { componentsOf } from "../../shared/registry/components.js";
 import type { Cluster } from "../cluster.js";
 import { isTouched, keyOf } from "../ledger.js";
 import { refusals } from "./pauses.js";

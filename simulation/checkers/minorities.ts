@@ -3,7 +3,7 @@
  * outage at least half of its endpoints or of its streams, half of which are in outage. So it is at every decision and
  * in every body of the board, whose fleet needs half of its venues likewise.
  */
-import { componentsOf } from "../../shared/registry/registry.js";
+import { componentsOf } from "../../shared/registry/components.js";
 import type { Cluster } from "../cluster.js";
 import type { NotedStates, ReadBody } from "../ledger.js";
 

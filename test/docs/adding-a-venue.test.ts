@@ -5,7 +5,7 @@ import ts from "typescript";
 import { startProbe } from "../../probe/probe.js";
 import { makeLog } from "../../shared/log/log.js";
 import { packagedFile } from "../../shared/config/package.js";
-import { componentsOf } from "../../shared/registry/registry.js";
+import { componentsOf } from "../../shared/registry/components.js";
 import { loadRegistry, parseRegistry } from "../../shared/registry/load-registry.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 import { someSpool } from "../support/spool.js";

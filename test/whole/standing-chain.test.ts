@@ -1,7 +1,7 @@
 /** A world with a chain that stands, while one of its providers is behind: what is whose fault. */
 import t from "tap";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
-import { componentsOf } from "../../shared/registry/registry.js";
+import { componentsOf } from "../../shared/registry/components.js";
 import { get, readIncidents } from "../support/board.js";
 import { followStates } from "../support/states.js";
 import { startWay } from "../support/way.js";

@@ -11,7 +11,8 @@ import { type Measurement, nothingMeasured } from "../../../probe/rest/measureme
 import { makeRest, type Measure, type Rest } from "../../../probe/rest/rest.js";
 import type { Log } from "../../../shared/log/log.js";
 import { readChains } from "../../../shared/registry/chain-venues.js";
-import { hostsOf, type Registry, type RestEndpoint, type Venue } from "../../../shared/registry/registry.js";
+import { hostsOf } from "../../../shared/registry/components.js";
+import type { Registry, RestEndpoint, Venue } from "../../../shared/registry/registry.js";
 import { isLocalhost, kindOfAddress } from "../../http/safe-address.js";
 import type { RemoteService } from "../../remote/service.js";
 import { endpointsOnce, isSkipped, type MeasuredPart, socketsOnce } from "../measured-once.js";

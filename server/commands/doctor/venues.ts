@@ -8,7 +8,8 @@ import { makeResolver } from "../../../probe/network/resolver.js";
 import { makeRest } from "../../../probe/rest/rest.js";
 import { exceedsTolerance } from "../../../probe/network/probe-troubles.js";
 import { unmeasuredReasons } from "../../../shared/measurement/unmeasured.js";
-import { hostsOf, type Registry, type Venue } from "../../../shared/registry/registry.js";
+import { hostsOf } from "../../../shared/registry/components.js";
+import type { Registry, Venue } from "../../../shared/registry/registry.js";
 import { endpointsOnce, type MeasuredPart, socketsOnce } from "../measured-once.js";
 import { type Finding, failure, ok, warning } from "./finding.js";
 

@@ -1,6 +1,7 @@
 /** How the venue is measured: the registry's entry for it, how old that is, and the cadences that result from it. */
 import type { ComponentChildren } from "preact";
-import { componentsOf, stallBasis, type Venue } from "../../../shared/registry/registry.js";
+import { componentsOf } from "../../../shared/registry/components.js";
+import { stallBasis, type Venue } from "../../../shared/registry/registry.js";
 import { dayText, spanText } from "../format.js";
 import { isolated } from "../parts/isolated.js";
 import { TableFrame } from "../parts/table-frame.js";

@@ -8,7 +8,8 @@ import { makeChainHeads } from "../../../probe/rest/chain-heads.js";
 import { isUnmeasured, type Measurement, type MeasurementOutcome } from "../../../probe/rest/measurement.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
 import { makeRest } from "../../../probe/rest/rest.js";
-import { hostsOf, type RestEndpoint } from "../../../shared/registry/registry.js";
+import { hostsOf } from "../../../shared/registry/components.js";
+import type { RestEndpoint } from "../../../shared/registry/registry.js";
 import { endpointAt, openRest, serve } from "../../support/measured-endpoint.js";
 import { listeningLog } from "../../support/listening-log.js";
 

@@ -7,7 +7,8 @@ import t, { type Test } from "tap";
 import type { WebSocket } from "ws";
 import type { MeasurementOutcome } from "../../../probe/rest/measurement.js";
 import { makeFrameWords } from "../../../probe/stream/frame-words.js";
-import { hostsOf, type SocketConfig, type Venue } from "../../../shared/registry/registry.js";
+import { hostsOf } from "../../../shared/registry/components.js";
+import type { SocketConfig, Venue } from "../../../shared/registry/registry.js";
 import { listeningLog } from "../../support/listening-log.js";
 import {
   acknowledge,

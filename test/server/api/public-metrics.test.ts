@@ -1,6 +1,7 @@
 import t, { type Test } from "tap";
 import { sql } from "../../../shared/database/pool.js";
-import { componentsOf, type Registry } from "../../../shared/registry/registry.js";
+import { componentsOf } from "../../../shared/registry/components.js";
+import type { Registry } from "../../../shared/registry/registry.js";
 import { type Api, serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { type Family, parseExposition } from "../../support/exposition.js";

@@ -2,7 +2,7 @@
 import t from "tap";
 import type { SchemaObject } from "openapi3-ts/oas31";
 import { sql } from "../../../shared/database/pool.js";
-import { componentsOf } from "../../../shared/registry/registry.js";
+import { componentsOf } from "../../../shared/registry/components.js";
 import { answersHeldAgainst, documentOf, serve } from "../../support/api.js";
 import { getsOf, parametersOf } from "../../support/openapi-operation.js";
 import { migratedDatabase } from "../../support/database.js";

@@ -7,7 +7,8 @@ import { headersAt, withCredentials } from "../../../shared/registry/credentials
 import { parseRegistry } from "../../../shared/registry/load-registry.js";
 import { ownSecretsOf, withoutOwnSecrets } from "../../../shared/registry/own-secrets.js";
 import { publicAddress } from "../../../shared/registry/public-address.js";
-import { componentsOf, type Registry, type Venue } from "../../../shared/registry/registry.js";
+import { componentsOf } from "../../../shared/registry/components.js";
+import type { Registry, Venue } from "../../../shared/registry/registry.js";
 import { hide, withoutHidden } from "../../../shared/text/hidden-text.js";
 import { simplestEndpoint, simplestVenue } from "../../support/simplest-venue.js";
 

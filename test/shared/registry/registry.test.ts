@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import t from "tap";
-import { categories, componentsOf, type RestEndpoint, type Venue } from "../../../shared/registry/registry.js";
+import { componentsOf } from "../../../shared/registry/components.js";
+import { categories, type RestEndpoint, type Venue } from "../../../shared/registry/registry.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { chainVenues, watchedVenues } from "../../../shared/registry/chain-venues.js";
 import { loadRegistry, parseRegistry } from "../../../shared/registry/load-registry.js";
