@@ -13,7 +13,7 @@ export function namedRegion({ region, name }: Pick<RegionView, "region" | "name"
   return namedVenue({ id: region, name });
 }
 
-/** `; "US East" (us-east) is blocked since …`: the regions that see it otherwise than all together. Empty if none does. */
+/** `; "US East" (us-east) is blocked since …`: the regions that see it otherwise than all together; empty: none. */
 export function dissentWords(state: JudgedState, regions: readonly RegionView[], now: string): string {
   const clauses = regions.flatMap((view) => clauseOf(view, state, now));
   const more = clauses.length - mostRegions;

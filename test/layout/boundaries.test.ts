@@ -80,6 +80,7 @@ const mayImport: Record<string, string[]> = {
   "server/mcp": [
     ...["shared", "server/api", "server/remote", "server/notices/sanitize-text.ts"],
     ...["server/pages/format.ts", "server/pages/words.ts", "server/pages/snapshot-data.ts"],
+    "server/pages/parts/state-rank.ts",
   ],
   "server/move": ["shared", "server/database"],
   "server/notices": ["shared", "server/http"],

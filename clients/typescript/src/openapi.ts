@@ -29,7 +29,7 @@ export interface paths {
     };
     /**
      * One venue in detail
-     * @description `region` selects the vantage point of the latency chart, the endpoints and the streams; `state`, `days` and `uptimePct90d` combine all regions by quorum. With `range=7d` a body may be up to half a minute old while nothing changes, see `generatedAt`. A renamed venue is found under its former ids too; `exchange.id` is the present one.
+     * @description `region` selects the vantage point of the latency chart, the endpoints and the streams; `state`, `days` and `uptimePct90d` combine all regions by quorum. With `range=7d` a body may be up to half a minute old while nothing changes, see `generatedAt`. A renamed venue is found under its former ids too; `exchange.id` is the present one. With `format=csv` or `format=xlsx`, the answer is that of /v1/targets/{venue}/days.csv or /v1/targets/{venue}/days.xlsx.
      */
     get: operations["getTarget"];
     put?: never;
@@ -106,7 +106,7 @@ export interface paths {
     };
     /**
      * The venues compared over a window
-     * @description Computed from roll-ups; every definition is at /methodology. `fleet` covers only the rows of this response. A body may be up to half a minute old while nothing changes, see `generatedAt`.
+     * @description Computed from roll-ups; every definition is at /methodology. `fleet` covers only the rows of this response. A body may be up to half a minute old while nothing changes, see `generatedAt`. With `format=csv` or `format=xlsx`, the answer is that of /v1/reliability.csv or /v1/reliability.xlsx.
      */
     get: operations["getReliability"];
     put?: never;
@@ -126,7 +126,7 @@ export interface paths {
     };
     /**
      * The history of incidents, newest first
-     * @description For the next page, pass the last incident's `startedAt` as `before` and its `id` as `beforeId`: several incidents may have started at one instant. A page shorter than `limit` is the last. `beforeId` requires `before`.
+     * @description For the next page, pass the last incident's `startedAt` as `before` and its `id` as `beforeId`: several incidents may have started at one instant. A page shorter than `limit` is the last. `beforeId` requires `before`. With `format=csv` or `format=xlsx`, the answer is that of /v1/incidents.csv or /v1/incidents.xlsx.
      */
     get: operations["listIncidents"];
     put?: never;
@@ -377,6 +377,8 @@ export interface components {
       stale: boolean;
       /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
       ageSeconds: number | null;
+      /** @description The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision. */
+      decidedAt: string | null;
       /** @description Length of the window in UTC days, today included. */
       days: number;
       /** @description The counts of all venues. Its aheadUncorrelated is always null, since medians cannot be pooled. */
@@ -465,8 +467,10 @@ export interface components {
       durationSeconds: number | null;
       /** @description Number of regions that had to agree at the opening. */
       quorum: number;
-      /** @description Number of regions that reported the component then. */
+      /** @description Number of regions that reported the component then; until release 0.10 the same as counted. */
       reporting: number;
+      /** @description Number of these whose votes counted. */
+      counted: number;
       /** @description The regions that voted degraded or outage at the opening, without those that followed later. Empty if no votes are on record. */
       regions: string[];
       /** @description The same venue's notice of kind incident that began nearest to it, at most 6 hours before or after; null if there is none, and officialObserved says whether we would know of one. Several incidents may have the same notice. Venues write and change notices later, so it may change after the incident closed. */
@@ -543,7 +547,7 @@ export interface components {
       state: components["schemas"]["State"];
       /** @description Number of votes needed. */
       quorum: number;
-      /** @description Number of regions with a vote. */
+      /** @description Number of regions that reported the component; in decisions of an earlier version, which lack `counted`, those with a vote. */
       reporting: number;
       /** @description Number of votes that confirm trouble: with a sufficient bad run, or failing in part. */
       confirming: number;
@@ -553,7 +557,7 @@ export interface components {
       notCounted: {
         /** @description Region id. */
         region: string;
-        /** @description Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues turned bad there at once, and in no other region whose own network worked; refused: the venue blocks this place, and no second place confirms that it blocks everybody; outlier: it has seen this bad for long, and no quorum with it. */
+        /** @description Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues were cut off there at once, and in no other region whose own network worked; refused: the venue blocks this place, and no second place confirms that it blocks everybody; outlier: it has seen this bad for long, and no quorum with it. */
         reason: string;
         /** @description Slot of its newest sample, if any. */
         newestAt: string | null;
@@ -569,6 +573,8 @@ export interface components {
         /** @description Fingerprint of the only machine that all of the region's probes ran on; null if there were several, or it is unknown. Regions with the same fingerprint are one vantage. Absent in decisions of an earlier version. */
         machine?: string | null;
       }[];
+      /** @description Number of regions with a vote. Absent in decisions of an earlier version. */
+      counted?: number;
       /** @description Number of regions published in the registry. Absent in decisions of an earlier version. */
       published?: number;
       /** @description Number of vantages of the regions with a vote: regions whose probes run on one machine are one. Absent in decisions of an earlier version. */
@@ -587,6 +593,8 @@ export interface components {
       stale: boolean;
       /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
       ageSeconds: number | null;
+      /** @description The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision. */
+      decidedAt: string | null;
       /** @description One page; a page shorter than the limit is the last. */
       incidents: components["schemas"]["Incident"][];
     };
@@ -727,6 +735,8 @@ export interface components {
       stale: boolean;
       /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
       ageSeconds: number | null;
+      /** @description The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision. */
+      decidedAt: string | null;
       incident: components["schemas"]["Incident"];
       /** @description The venue. */
       venue: {
@@ -752,7 +762,7 @@ export interface components {
         kind: "rest" | "ws";
         /** @description Its name for people. */
         label: string;
-        /** @description The address that is measured. */
+        /** @description The measured address if it is in the catalogue; of an operator's own only the origin. */
         target: string | null;
       };
       /** @description Timeline, from the incident's own columns. */
@@ -805,26 +815,6 @@ export interface components {
       };
       /** @description Newest first, the nearest ten of each group: other incidents of the venue that started within six hours of it or were open when it started; others of its component within ninety days; and those of other venues that started within ten minutes of it. Venue and component identify the group. */
       related: components["schemas"]["Incident"][];
-    };
-    /** @description How soon alerts arrive: from an incident's first bad sample, its `startedAt`, until a channel accepted the opening alert, over all channels. Closings, escalations, retracted incidents, failures, deliveries that an operator requested, and events that waited for more than an hour before their delivery began do not count. */
-    NotifyResponse: {
-      /**
-       * Format: date-time
-       * @description The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the published past. Nothing in it is newer. Bodies with the same instant are consistent.
-       */
-      generatedAt: string;
-      /** @description Whether the engine has decided nothing for half a minute: then this may no longer be true. Never set in a closed incident, which no longer changes. */
-      stale: boolean;
-      /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
-      ageSeconds: number | null;
-      /** @description Length of the window: 30. */
-      days: number;
-      /** @description Delivered opening alerts, over which the percentiles are computed. */
-      deliveries: number;
-      /** @description Median; null if there is no delivery. */
-      p50Ms: number | null;
-      /** @description 95th percentile; null if there is no delivery. */
-      p95Ms: number | null;
     };
     /** @description How reliable a venue was over the window. All values cover the same UTC days. */
     ReliabilityVenue: {
@@ -910,9 +900,9 @@ export interface components {
         /** @description Measured minutes that were degraded; null if none was measured. */
         degradedMinutes: number | null;
       }[];
-      /** @description The median REST latency of a usual hour: the median of the exact hourly medians, over all endpoints and regions; null if there were fewer than 3 hours. */
+      /** @description Latency of the median hour: the median of the exact hourly medians of REST in the window, over all endpoints and regions; null if there were fewer than 3 hours. Another figure than the typical latency of the board (typicalMs), which is that of the median minute of seven days. */
       typicalP50Ms: number | null;
-      /** @description The median of the 95th percentiles of the same hours: in a usual hour, a twentieth of the responses take longer; null if typicalP50Ms is. */
+      /** @description The median of the 95th percentiles of the same hours: in the median hour, a twentieth of the responses take longer; null if typicalP50Ms is. */
       typicalP95Ms: number | null;
       /** @description Hours that both are computed from: those with at least 10 responses, per endpoint and region. */
       typicalHours: number;
@@ -938,6 +928,8 @@ export interface components {
       stale: boolean;
       /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
       ageSeconds: number | null;
+      /** @description The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision. */
+      decidedAt: string | null;
       /** @description Length of the window in UTC days, today included. */
       days: number;
       /** @description Only the rows of this response, together. */
@@ -987,11 +979,214 @@ export interface components {
         to: string | null;
         /** @description Number of minutes so far. */
         minutes: number;
-        /** @description `region impaired`: most venues turned bad at once in this region, and in no other region whose own network worked. `vantage impaired`: in all regions of one machine. */
+        /** @description `region impaired`: most venues were cut off at once in this region, and in no other region whose own network worked. `vantage impaired`: in all regions of one machine. */
         reason: string;
         /** @description The venues by which it was recognised. */
         venues: string[];
       }[];
+    };
+    /** @description One UTC day. Minutes are judged by a majority of the regions that measured them and were not impaired. */
+    UptimeDay: {
+      /**
+       * Format: date
+       * @description The day.
+       */
+      date: string;
+      /** @description Percentage of the measured minutes that were not down, truncated to three digits; null if less than half of the scheduled minutes were measured. */
+      uptimePct: number | null;
+      /** @description Minutes measured by at least two regions, or by the only published one. Minutes of impaired regions do not count. */
+      measuredMinutes: number;
+      /** @description Minutes of the day that should have been measured: since the venue has been watched, as far as minutes are published. */
+      scheduledMinutes: number;
+      /** @description Measured minutes as a percentage of the scheduled ones, truncated to three digits; null if none was scheduled. */
+      coveragePct: number | null;
+      /** @description The uptime if every unmeasured scheduled minute had been down, truncated to three digits; null if nothing was measured. */
+      uptimePctLow: number | null;
+      /** @description The uptime if no unmeasured scheduled minute had been down. */
+      uptimePctHigh: number | null;
+      /** @description Minutes in which at least half of the measured REST components were down, or at least half of the measured streams; null if nothing was measured. */
+      downMinutes: number | null;
+      /** @description Other minutes in which some component was degraded or down; null if nothing was measured. */
+      degradedMinutes: number | null;
+    };
+    /** @description One component of a venue. */
+    ComponentState: {
+      /** @description rest:<name> or ws:<name>; ws:conn is the socket shared by the streams. */
+      component: string;
+      /** @description By quorum over all regions. */
+      state: components["schemas"]["State"];
+      /**
+       * Format: date-time
+       * @description The tick that confirmed this state. While the engine is silent or catching up: since when the state has read unknown.
+       */
+      since: string;
+      /** @description What it mostly is while it is degraded or in outage: what most regions that see it so saw last, or else the fault of its open incident. With `limited` the venue limits our requests, and is not down. Null if it is neither, and if there is no such fault. */
+      fault: components["schemas"]["Fault"] | null;
+      /** @description Why it is unknown although it is measured. Null if it is not unknown, or for want of measurements or of a decision. */
+      unknownBecause: components["schemas"]["UnknownBecause"] | null;
+    };
+    /** @description Open incidents of at least four venues that began at once, each within two minutes of the next: perhaps the trouble of a provider that they share. */
+    CommonTrouble: {
+      /**
+       * Format: date-time
+       * @description When the first of them began.
+       */
+      since: string;
+      /** @description The venues. */
+      venues: string[];
+    };
+    /** @description One category of the whole board. */
+    CategoryCounts: {
+      category: components["schemas"]["Category"];
+      /** @description Venues in it. */
+      venues: number;
+      /** @description Number that are operational. */
+      operational: number;
+      /** @description Number that are degraded. */
+      degraded: number;
+      /** @description Number in outage. */
+      outage: number;
+      /** @description Number without evidence. */
+      unknown: number;
+      /** @description Open incidents in it. */
+      activeIncidents: number;
+    };
+    /** @description One venue on the board. */
+    VenueStatus: {
+      /** @description Registry id of the venue. */
+      id: string;
+      /** @description Name. */
+      name: string;
+      category: components["schemas"]["Category"];
+      /** @description Instrument probed, in the venue's own notation; null if the venue trades none. */
+      symbol: string | null;
+      /** @description Currency in which the symbol is priced. */
+      quote: string | null;
+      /** @description Id of the same exchange in ccxt; null if it is not in ccxt. It may differ from `id`, and ccxt may have another exchange of that id: its `coinbase` is Coinbase Advanced Trade, and ours is its `coinbaseexchange`. */
+      ccxtId: string | null;
+      state: components["schemas"]["State"];
+      /**
+       * Format: date-time
+       * @description The tick that confirmed this state. While the engine is silent or catching up: since when the state has read unknown.
+       */
+      since: string;
+      /** @description Over the measured minutes of ninety days; null if less than half of the scheduled ones were measured. */
+      uptimePct90d: number | null;
+      /** @description Days of the ninety with a measured minute. */
+      measuredDays: number;
+      /** @description Minutes measured by at least two regions, or by the only published one. Minutes of impaired regions do not count. */
+      measuredMinutes: number;
+      /** @description Minutes of the window that should have been measured: since the venue or component has been watched, until four minutes before the newest tick, since newer minutes are not published yet. */
+      scheduledMinutes: number;
+      /** @description Measured minutes as a percentage of the scheduled ones, truncated to three digits; null if none was scheduled. */
+      coveragePct: number | null;
+      /** @description Lower bound of the uptime over all scheduled minutes, truncated to three digits; the methodology defines it. Null if nothing was measured. */
+      uptimePctLow: number | null;
+      /** @description Its upper bound. */
+      uptimePctHigh: number | null;
+      /** @description Typical latency: the median of per-minute REST medians over seven days, all regions; null if there were fewer than 3. */
+      typicalMs: number | null;
+      /** @description Number of per-minute medians that it is computed from. */
+      typicalMinutes: number;
+      /** @description When it was computed, about every ten minutes, before generatedAt; null if it has not been yet. */
+      typicalAsOf: string | null;
+      /** @description Open incidents. */
+      activeIncidents: number;
+      /** @description The components, in the registry's order. */
+      components: components["schemas"]["ComponentState"][];
+      /** @description The ninety days, oldest first. */
+      days: components["schemas"]["UptimeDay"][];
+      /** @description The last 24 hours, oldest first. */
+      sparkline: {
+        /**
+         * Format: date-time
+         * @description Start of the hour.
+         */
+        at: string;
+        /** @description Median over endpoints and regions of the hour's medians; null if fewer than 3 responses were good. The current hour is as of its last roll-up, at most about five minutes before generatedAt. */
+        p50Ms: number | null;
+        /** @description Good REST samples of the hour. */
+        samples: number;
+      }[];
+    };
+    /** @description The live board. */
+    StatusResponse: {
+      /**
+       * Format: date-time
+       * @description The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the published past. Nothing in it is newer. Bodies with the same instant are consistent.
+       */
+      generatedAt: string;
+      /** @description Whether the engine has decided nothing for half a minute: then this may no longer be true. Never set in a closed incident, which no longer changes. */
+      stale: boolean;
+      /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
+      ageSeconds: number | null;
+      /** @description The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision. */
+      decidedAt: string | null;
+      /** @description All rows of this response together. */
+      summary: {
+        /** @description Rows. */
+        venues: number;
+        /** @description Regions that report now: measured, not configured. */
+        regions: number;
+        /** @description Number of distinct vantages of these: regions whose probes all run on one machine are one. */
+        vantages: number;
+        /** @description What several regions on one machine mean for the results; null if no regions share one. */
+        vantageNote: string | null;
+        /** @description Default cadence in each region. */
+        probeIntervalMs: number;
+        /** @description outage if at least half of the known venues are in outage, degraded if any is degraded or in outage, unknown while fewer than half of the venues are known. */
+        state: components["schemas"]["State"];
+        /** @description Over all measured minutes of all rows; null if less than half of the scheduled ones were measured. */
+        uptimePct90d: number | null;
+        /** @description Minutes measured by at least two regions, or by the only published one. Minutes of impaired regions do not count. */
+        measuredMinutes: number;
+        /** @description Minutes of the window that should have been measured: since the venue or component has been watched, until four minutes before the newest tick, since newer minutes are not published yet. */
+        scheduledMinutes: number;
+        /** @description Measured minutes as a percentage of the scheduled ones, truncated to three digits; null if none was scheduled. */
+        coveragePct: number | null;
+        /** @description Lower bound of the uptime over all scheduled minutes, truncated to three digits; the methodology defines it. Null if nothing was measured. */
+        uptimePctLow: number | null;
+        /** @description Its upper bound. */
+        uptimePctHigh: number | null;
+        /** @description Typical latency of all rows: the median of per-minute REST medians over seven days; null if there were fewer than 3. */
+        medianLatencyMs: number | null;
+        /** @description Number of per-minute medians that it is computed from. */
+        medianLatencyMinutes: number;
+        /** @description When it was computed, about every ten minutes, before generatedAt; null if it has not been yet. */
+        medianLatencyAsOf: string | null;
+        /** @description Open incidents of the rows. */
+        activeIncidents: number;
+        /** @description Open incidents of at least four venues that began at once, each within two minutes of the next: perhaps the trouble of a provider that they share. */
+        commonTrouble: components["schemas"]["CommonTrouble"] | null;
+        /** @description All categories, whatever the filter. */
+        categories: components["schemas"]["CategoryCounts"][];
+      };
+      /** @description In the registry's order. */
+      venues: components["schemas"]["VenueStatus"][];
+      /** @description Open incidents, and those closed within the last day; newest first. */
+      incidents: components["schemas"]["Incident"][];
+    };
+    /** @description How soon alerts arrive: from an incident's first bad sample, its `startedAt`, until a channel accepted the opening alert, over all channels. Closings, escalations, retracted incidents, failures, deliveries that an operator requested, and events that waited for more than an hour before their delivery began do not count. */
+    NotifyResponse: {
+      /**
+       * Format: date-time
+       * @description The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the published past. Nothing in it is newer. Bodies with the same instant are consistent.
+       */
+      generatedAt: string;
+      /** @description Whether the engine has decided nothing for half a minute: then this may no longer be true. Never set in a closed incident, which no longer changes. */
+      stale: boolean;
+      /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
+      ageSeconds: number | null;
+      /** @description The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision. */
+      decidedAt: string | null;
+      /** @description Length of the window: 30. */
+      days: number;
+      /** @description Delivered opening alerts, over which the percentiles are computed. */
+      deliveries: number;
+      /** @description Median; null if there is no delivery. */
+      p50Ms: number | null;
+      /** @description 95th percentile; null if there is no delivery. */
+      p95Ms: number | null;
     };
     /** @description The place from which a region measures. */
     Vantage: {
@@ -1145,6 +1340,8 @@ export interface components {
       stale: boolean;
       /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
       ageSeconds: number | null;
+      /** @description The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision. */
+      decidedAt: string | null;
       /** @description Every region of the registry; a silent one is listed, never omitted. */
       regions: components["schemas"]["RegionSummary"][];
       /** @description The number of regions that must agree: a simple majority of those that report now and are not impaired. */
@@ -1267,183 +1464,6 @@ export interface components {
       retractedAt?: string;
       /** @description Why, in the words of the engine or the operator; null if the operator gave the reason before reasons were public. */
       reason?: string | null;
-    };
-    /** @description One UTC day. Minutes are judged by a majority of the regions that measured them and were not impaired. */
-    UptimeDay: {
-      /**
-       * Format: date
-       * @description The day.
-       */
-      date: string;
-      /** @description Percentage of the measured minutes that were not down, truncated to three digits; null if less than half of the scheduled minutes were measured. */
-      uptimePct: number | null;
-      /** @description Minutes measured by at least two regions, or by the only published one. Minutes of impaired regions do not count. */
-      measuredMinutes: number;
-      /** @description Minutes of the day that should have been measured: since the venue has been watched, as far as minutes are published. */
-      scheduledMinutes: number;
-      /** @description Measured minutes as a percentage of the scheduled ones, truncated to three digits; null if none was scheduled. */
-      coveragePct: number | null;
-      /** @description The uptime if every unmeasured scheduled minute had been down, truncated to three digits; null if nothing was measured. */
-      uptimePctLow: number | null;
-      /** @description The uptime if no unmeasured scheduled minute had been down. */
-      uptimePctHigh: number | null;
-      /** @description Minutes in which at least half of the measured REST components were down, or at least half of the measured streams; null if nothing was measured. */
-      downMinutes: number | null;
-      /** @description Other minutes in which some component was degraded or down; null if nothing was measured. */
-      degradedMinutes: number | null;
-    };
-    /** @description One component of a venue. */
-    ComponentState: {
-      /** @description rest:<name> or ws:<name>; ws:conn is the socket shared by the streams. */
-      component: string;
-      /** @description By quorum over all regions. */
-      state: components["schemas"]["State"];
-      /**
-       * Format: date-time
-       * @description The tick that confirmed this state. While the engine is silent or catching up: since when the state has read unknown.
-       */
-      since: string;
-      /** @description What it mostly is while it is degraded or in outage: what most regions that see it so saw last, or else the fault of its open incident. With `limited` the venue limits our requests, and is not down. Null if it is neither, and if there is no such fault. */
-      fault: components["schemas"]["Fault"] | null;
-      /** @description Why it is unknown although it is measured. Null if it is not unknown, or for want of measurements or of a decision. */
-      unknownBecause: components["schemas"]["UnknownBecause"] | null;
-    };
-    /** @description Open incidents of at least four venues that began at once, each within two minutes of the next: perhaps the trouble of a provider that they share. */
-    CommonTrouble: {
-      /**
-       * Format: date-time
-       * @description When the first of them began.
-       */
-      since: string;
-      /** @description The venues. */
-      venues: string[];
-    };
-    /** @description One category of the whole board. */
-    CategoryCounts: {
-      category: components["schemas"]["Category"];
-      /** @description Venues in it. */
-      venues: number;
-      /** @description Number that are operational. */
-      operational: number;
-      /** @description Number that are degraded. */
-      degraded: number;
-      /** @description Number in outage. */
-      outage: number;
-      /** @description Number without evidence. */
-      unknown: number;
-      /** @description Open incidents in it. */
-      activeIncidents: number;
-    };
-    /** @description One venue on the board. */
-    VenueStatus: {
-      /** @description Registry id of the venue. */
-      id: string;
-      /** @description Name. */
-      name: string;
-      category: components["schemas"]["Category"];
-      /** @description Instrument probed, in the venue's own notation; null if the venue trades none. */
-      symbol: string | null;
-      /** @description Currency in which the symbol is priced. */
-      quote: string | null;
-      state: components["schemas"]["State"];
-      /**
-       * Format: date-time
-       * @description The tick that confirmed this state. While the engine is silent or catching up: since when the state has read unknown.
-       */
-      since: string;
-      /** @description Over the measured minutes of ninety days; null if less than half of the scheduled ones were measured. */
-      uptimePct90d: number | null;
-      /** @description Days of the ninety with a measured minute. */
-      measuredDays: number;
-      /** @description Minutes measured by at least two regions, or by the only published one. Minutes of impaired regions do not count. */
-      measuredMinutes: number;
-      /** @description Minutes of the window that should have been measured: since the venue or component has been watched, until four minutes before the newest tick, since newer minutes are not published yet. */
-      scheduledMinutes: number;
-      /** @description Measured minutes as a percentage of the scheduled ones, truncated to three digits; null if none was scheduled. */
-      coveragePct: number | null;
-      /** @description Lower bound of the uptime over all scheduled minutes, truncated to three digits; the methodology defines it. Null if nothing was measured. */
-      uptimePctLow: number | null;
-      /** @description Its upper bound. */
-      uptimePctHigh: number | null;
-      /** @description Median of per-minute REST medians over seven days, all regions; null if there were fewer than 3. */
-      typicalMs: number | null;
-      /** @description Number of per-minute medians that it is computed from. */
-      typicalMinutes: number;
-      /** @description When it was computed, about every ten minutes, before generatedAt; null if it has not been yet. */
-      typicalAsOf: string | null;
-      /** @description Open incidents. */
-      activeIncidents: number;
-      /** @description The components, in the registry's order. */
-      components: components["schemas"]["ComponentState"][];
-      /** @description The ninety days, oldest first. */
-      days: components["schemas"]["UptimeDay"][];
-      /** @description The last 24 hours, oldest first. */
-      sparkline: {
-        /**
-         * Format: date-time
-         * @description Start of the hour.
-         */
-        at: string;
-        /** @description Median over endpoints and regions of the hour's medians; null if fewer than 3 responses were good. The current hour is as of its last roll-up, at most about five minutes before generatedAt. */
-        p50Ms: number | null;
-        /** @description Good REST samples of the hour. */
-        samples: number;
-      }[];
-    };
-    /** @description The live board. */
-    StatusResponse: {
-      /**
-       * Format: date-time
-       * @description The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the published past. Nothing in it is newer. Bodies with the same instant are consistent.
-       */
-      generatedAt: string;
-      /** @description Whether the engine has decided nothing for half a minute: then this may no longer be true. Never set in a closed incident, which no longer changes. */
-      stale: boolean;
-      /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
-      ageSeconds: number | null;
-      /** @description All rows of this response together. */
-      summary: {
-        /** @description Rows. */
-        venues: number;
-        /** @description Regions that report now: measured, not configured. */
-        regions: number;
-        /** @description Number of distinct vantages of these: regions whose probes all run on one machine are one. */
-        vantages: number;
-        /** @description What several regions on one machine mean for the results; null if no regions share one. */
-        vantageNote: string | null;
-        /** @description Default cadence in each region. */
-        probeIntervalMs: number;
-        /** @description outage if at least half of the known venues are in outage, degraded if any is degraded or in outage, unknown while fewer than half of the venues are known. */
-        state: components["schemas"]["State"];
-        /** @description Over all measured minutes of all rows; null if less than half of the scheduled ones were measured. */
-        uptimePct90d: number | null;
-        /** @description Minutes measured by at least two regions, or by the only published one. Minutes of impaired regions do not count. */
-        measuredMinutes: number;
-        /** @description Minutes of the window that should have been measured: since the venue or component has been watched, until four minutes before the newest tick, since newer minutes are not published yet. */
-        scheduledMinutes: number;
-        /** @description Measured minutes as a percentage of the scheduled ones, truncated to three digits; null if none was scheduled. */
-        coveragePct: number | null;
-        /** @description Lower bound of the uptime over all scheduled minutes, truncated to three digits; the methodology defines it. Null if nothing was measured. */
-        uptimePctLow: number | null;
-        /** @description Its upper bound. */
-        uptimePctHigh: number | null;
-        /** @description Median of per-minute REST medians over seven days, over all rows; null if there were fewer than 3. */
-        medianLatencyMs: number | null;
-        /** @description Number of per-minute medians that it is computed from. */
-        medianLatencyMinutes: number;
-        /** @description When it was computed, about every ten minutes, before generatedAt; null if it has not been yet. */
-        medianLatencyAsOf: string | null;
-        /** @description Open incidents of the rows. */
-        activeIncidents: number;
-        /** @description Open incidents of at least four venues that began at once, each within two minutes of the next: perhaps the trouble of a provider that they share. */
-        commonTrouble: components["schemas"]["CommonTrouble"] | null;
-        /** @description All categories, whatever the filter. */
-        categories: components["schemas"]["CategoryCounts"][];
-      };
-      /** @description In the registry's order. */
-      venues: components["schemas"]["VenueStatus"][];
-      /** @description Open incidents, and those closed within the last day; newest first. */
-      incidents: components["schemas"]["Incident"][];
     };
     /** @description Why a state is unknown, by quorum or to one region. */
     UnseenBecause: {
@@ -1614,7 +1634,7 @@ export interface components {
       name: string;
       /** @description Its name for people. */
       label: string;
-      /** @description The address that is measured. */
+      /** @description The measured address if it is in the catalogue; of an operator's own only the origin. */
       target: string;
       /** @description Its cadence in each region. */
       cadenceMs: number;
@@ -1747,6 +1767,8 @@ export interface components {
       stale: boolean;
       /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
       ageSeconds: number | null;
+      /** @description The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision. */
+      decidedAt: string | null;
       /** @description The venue. */
       exchange: {
         /** @description Registry id of the venue. */
@@ -1860,7 +1882,7 @@ export interface components {
         to: string | null;
         /** @description Number of minutes so far. */
         minutes: number;
-        /** @description `region impaired`: most venues turned bad at once in this region, and in no other region whose own network worked. `vantage impaired`: in all regions of one machine. */
+        /** @description `region impaired`: most venues were cut off at once in this region, and in no other region whose own network worked. `vantage impaired`: in all regions of one machine. */
         reason: string;
         /** @description The venues by which it was recognised. */
         venues: string[];
@@ -1880,9 +1902,11 @@ export interface components {
       fault: components["schemas"]["Fault"] | null;
       /** @description Why it is unknown. Null if it is not, or for want of measurements or of a decision: `stale` says whether the engine decides. */
       unknownBecause: components["schemas"]["UnseenBecause"] | null;
-      /** @description Number of the reporting regions that see this state, or for `degraded` an outage. */
+      /** @description Number of the counted regions that see this state, or for `degraded` an outage. */
       agreeing: number;
-      /** @description Number of regions whose votes count now. */
+      /** @description Number of regions whose votes count now: of those that report it, without impaired and refused ones and outliers. */
+      counted: number;
+      /** @description Number of regions that report it now, whether or not their votes count. */
       reporting: number;
       /** @description Slug of its open incident; null if it has none. */
       incident: string | null;
@@ -1898,6 +1922,8 @@ export interface components {
       stale: boolean;
       /** @description Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision. */
       ageSeconds: number | null;
+      /** @description The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and this is null, as it is before the first decision. */
+      decidedAt: string | null;
       /** @description Registry id of the venue. */
       id: string;
       /** @description Name. */
@@ -1965,8 +1991,6 @@ export interface operations {
         range?: "24h" | "7d";
         /** @description Vantage point of the latency chart, the endpoints and the streams. States and days combine all regions. */
         region?: string;
-        /** @description csv: a table for spreadsheets, a flat projection of the JSON response. */
-        format?: "json" | "csv";
       };
       header?: never;
       path: {
@@ -1994,8 +2018,6 @@ export interface operations {
         range?: "24h" | "7d";
         /** @description Vantage point of the latency chart, the endpoints and the streams. States and days combine all regions. */
         region?: string;
-        /** @description csv: a table for spreadsheets, a flat projection of the JSON response. */
-        format?: "json" | "csv";
       };
       header?: never;
       path: {
@@ -2073,8 +2095,6 @@ export interface operations {
         days?: number;
         /** @description Only venues of this category. An allowed category without venues gives empty lists. */
         category?: "exchange" | "rpc" | "market-data" | "oracle" | "stablecoin" | "bridge" | "ramp";
-        /** @description csv: a table for spreadsheets, a flat projection of the JSON response. */
-        format?: "json" | "csv";
       };
       header?: never;
       path?: never;
@@ -2109,8 +2129,6 @@ export interface operations {
         before?: string;
         /** @description The id of the last incident received, whose startedAt is `before`: includes incidents that started at that instant and have a smaller id. */
         beforeId?: number;
-        /** @description csv: a table for spreadsheets, a flat projection of the JSON response. */
-        format?: "json" | "csv";
       };
       header?: never;
       path?: never;

@@ -345,7 +345,7 @@ class _VotesNotCountedItem(TypedDict):
     """Region id."""
     reason: str
     """Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired:
-    most venues turned bad there at once, and in no other region whose own network worked; refused: the venue
+    most venues were cut off there at once, and in no other region whose own network worked; refused: the venue
     blocks this place, and no second place confirms that it blocks everybody; outlier: it has seen this bad for
     long, and no quorum with it."""
     newestAt: Union[str, None]
@@ -542,7 +542,7 @@ class IncidentDetailResponseComponent(TypedDict):
     label: str
     """Its name for people."""
     target: Union[str, None]
-    """The address that is measured."""
+    """The measured address if it is in the catalogue; of an operator's own only the origin."""
 
 
 class IncidentDetailResponseEvidenceClosing2(TypedDict):
@@ -637,34 +637,6 @@ class IncidentDetailResponse(TypedDict):
     """Newest first, the nearest ten of each group: other incidents of the venue that started within six hours
     of it or were open when it started; others of its component within ninety days; and those of other venues
     that started within ten minutes of it. Venue and component identify the group."""
-
-
-class NotifyResponse(TypedDict):
-    """How soon alerts arrive: from an incident's first bad sample, its `startedAt`, until a channel accepted
-    the opening alert, over all channels. Closings, escalations, retracted incidents, failures, deliveries that
-    an operator requested, and events that waited for more than an hour before their delivery began do not
-    count."""
-
-    generatedAt: str
-    """The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the
-    published past. Nothing in it is newer. Bodies with the same instant are consistent."""
-    stale: bool
-    """Whether the engine has decided nothing for half a minute: then this may no longer be true. Never set in a
-    closed incident, which no longer changes."""
-    ageSeconds: Union[int, None]
-    """Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and
-    before the first decision."""
-    decidedAt: Union[str, None]
-    """The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and
-    this is null, as it is before the first decision."""
-    days: int
-    """Length of the window: 30."""
-    deliveries: int
-    """Delivered opening alerts, over which the percentiles are computed."""
-    p50Ms: Union[int, None]
-    """Median; null if there is no delivery."""
-    p95Ms: Union[int, None]
-    """95th percentile; null if there is no delivery."""
 
 
 class ReliabilityVenueRest(TypedDict):
@@ -887,6 +859,247 @@ class ReliabilityResponse(TypedDict):
     """What was excluded from the window: whole minutes in which a region was impaired and no other region saw
     the same (until `generatedAt` for an impairment in progress), so that its own trouble counts against no
     venue. Newest first."""
+
+
+class UptimeDay(TypedDict):
+    """One UTC day. Minutes are judged by a majority of the regions that measured them and were not impaired."""
+
+    date: str
+    """The day."""
+    uptimePct: Union[float, None]
+    """Percentage of the measured minutes that were not down, truncated to three digits; null if less than half
+    of the scheduled minutes were measured."""
+    measuredMinutes: int
+    """Minutes measured by at least two regions, or by the only published one. Minutes of impaired regions do
+    not count."""
+    scheduledMinutes: int
+    """Minutes of the day that should have been measured: since the venue has been watched, as far as minutes
+    are published."""
+    coveragePct: Union[float, None]
+    """Measured minutes as a percentage of the scheduled ones, truncated to three digits; null if none was
+    scheduled."""
+    uptimePctLow: Union[float, None]
+    """The uptime if every unmeasured scheduled minute had been down, truncated to three digits; null if nothing
+    was measured."""
+    uptimePctHigh: Union[float, None]
+    """The uptime if no unmeasured scheduled minute had been down."""
+    downMinutes: Union[int, None]
+    """Minutes in which at least half of the measured REST components were down, or at least half of the
+    measured streams; null if nothing was measured."""
+    degradedMinutes: Union[int, None]
+    """Other minutes in which some component was degraded or down; null if nothing was measured."""
+
+
+class ComponentState(TypedDict):
+    """One component of a venue."""
+
+    component: str
+    """rest:<name> or ws:<name>; ws:conn is the socket shared by the streams."""
+    state: State
+    """By quorum over all regions."""
+    since: str
+    """The tick that confirmed this state. While the engine is silent or catching up: since when the state has
+    read unknown."""
+    fault: Union[Fault, None]
+    """What it mostly is while it is degraded or in outage: what most regions that see it so saw last, or else
+    the fault of its open incident. With `limited` the venue limits our requests, and is not down. Null if it is
+    neither, and if there is no such fault."""
+    unknownBecause: Union[UnknownBecause, None]
+    """Why it is unknown although it is measured. Null if it is not unknown, or for want of measurements or of a
+    decision."""
+
+
+class CommonTrouble(TypedDict):
+    """Open incidents of at least four venues that began at once, each within two minutes of the next: perhaps
+    the trouble of a provider that they share."""
+
+    since: str
+    """When the first of them began."""
+    venues: list[str]
+    """The venues."""
+
+
+class CategoryCounts(TypedDict):
+    """One category of the whole board."""
+
+    category: Category
+    venues: int
+    """Venues in it."""
+    operational: int
+    """Number that are operational."""
+    degraded: int
+    """Number that are degraded."""
+    outage: int
+    """Number in outage."""
+    unknown: int
+    """Number without evidence."""
+    activeIncidents: int
+    """Open incidents in it."""
+
+
+class VenueStatusSparklineItem(TypedDict):
+    """One hour."""
+
+    at: str
+    """Start of the hour."""
+    p50Ms: Union[int, None]
+    """Median over endpoints and regions of the hour's medians; null if fewer than 3 responses were good. The
+    current hour is as of its last roll-up, at most about five minutes before generatedAt."""
+    samples: int
+    """Good REST samples of the hour."""
+
+
+class VenueStatus(TypedDict):
+    """One venue on the board."""
+
+    id: str
+    """Registry id of the venue."""
+    name: str
+    """Name."""
+    category: Category
+    symbol: Union[str, None]
+    """Instrument probed, in the venue's own notation; null if the venue trades none."""
+    quote: Union[str, None]
+    """Currency in which the symbol is priced."""
+    ccxtId: Union[str, None]
+    """Id of the same exchange in ccxt; null if it is not in ccxt. It may differ from `id`, and ccxt may have
+    another exchange of that id: its `coinbase` is Coinbase Advanced Trade, and ours is its `coinbaseexchange`."""
+    state: State
+    since: str
+    """The tick that confirmed this state. While the engine is silent or catching up: since when the state has
+    read unknown."""
+    uptimePct90d: Union[float, None]
+    """Over the measured minutes of ninety days; null if less than half of the scheduled ones were measured."""
+    measuredDays: int
+    """Days of the ninety with a measured minute."""
+    measuredMinutes: int
+    """Minutes measured by at least two regions, or by the only published one. Minutes of impaired regions do
+    not count."""
+    scheduledMinutes: int
+    """Minutes of the window that should have been measured: since the venue or component has been watched,
+    until four minutes before the newest tick, since newer minutes are not published yet."""
+    coveragePct: Union[float, None]
+    """Measured minutes as a percentage of the scheduled ones, truncated to three digits; null if none was
+    scheduled."""
+    uptimePctLow: Union[float, None]
+    """Lower bound of the uptime over all scheduled minutes, truncated to three digits; the methodology defines
+    it. Null if nothing was measured."""
+    uptimePctHigh: Union[float, None]
+    """Its upper bound."""
+    typicalMs: Union[int, None]
+    """Typical latency: the median of per-minute REST medians over seven days, all regions; null if there were
+    fewer than 3."""
+    typicalMinutes: int
+    """Number of per-minute medians that it is computed from."""
+    typicalAsOf: Union[str, None]
+    """When it was computed, about every ten minutes, before generatedAt; null if it has not been yet."""
+    activeIncidents: int
+    """Open incidents."""
+    components: list[ComponentState]
+    """The components, in the registry's order."""
+    days: list[UptimeDay]
+    """The ninety days, oldest first."""
+    sparkline: list[VenueStatusSparklineItem]
+    """The last 24 hours, oldest first."""
+
+
+class StatusResponseSummary(TypedDict):
+    """All rows of this response together."""
+
+    venues: int
+    """Rows."""
+    regions: int
+    """Regions that report now: measured, not configured."""
+    vantages: int
+    """Number of distinct vantages of these: regions whose probes all run on one machine are one."""
+    vantageNote: Union[str, None]
+    """What several regions on one machine mean for the results; null if no regions share one."""
+    probeIntervalMs: int
+    """Default cadence in each region."""
+    state: State
+    """outage if at least half of the known venues are in outage, degraded if any is degraded or in outage,
+    unknown while fewer than half of the venues are known."""
+    uptimePct90d: Union[float, None]
+    """Over all measured minutes of all rows; null if less than half of the scheduled ones were measured."""
+    measuredMinutes: int
+    """Minutes measured by at least two regions, or by the only published one. Minutes of impaired regions do
+    not count."""
+    scheduledMinutes: int
+    """Minutes of the window that should have been measured: since the venue or component has been watched,
+    until four minutes before the newest tick, since newer minutes are not published yet."""
+    coveragePct: Union[float, None]
+    """Measured minutes as a percentage of the scheduled ones, truncated to three digits; null if none was
+    scheduled."""
+    uptimePctLow: Union[float, None]
+    """Lower bound of the uptime over all scheduled minutes, truncated to three digits; the methodology defines
+    it. Null if nothing was measured."""
+    uptimePctHigh: Union[float, None]
+    """Its upper bound."""
+    medianLatencyMs: Union[int, None]
+    """Typical latency of all rows: the median of per-minute REST medians over seven days; null if there were
+    fewer than 3."""
+    medianLatencyMinutes: int
+    """Number of per-minute medians that it is computed from."""
+    medianLatencyAsOf: Union[str, None]
+    """When it was computed, about every ten minutes, before generatedAt; null if it has not been yet."""
+    activeIncidents: int
+    """Open incidents of the rows."""
+    commonTrouble: Union[CommonTrouble, None]
+    """Open incidents of at least four venues that began at once, each within two minutes of the next: perhaps
+    the trouble of a provider that they share."""
+    categories: list[CategoryCounts]
+    """All categories, whatever the filter."""
+
+
+class StatusResponse(TypedDict):
+    """The live board."""
+
+    generatedAt: str
+    """The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the
+    published past. Nothing in it is newer. Bodies with the same instant are consistent."""
+    stale: bool
+    """Whether the engine has decided nothing for half a minute: then this may no longer be true. Never set in a
+    closed incident, which no longer changes."""
+    ageSeconds: Union[int, None]
+    """Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and
+    before the first decision."""
+    decidedAt: Union[str, None]
+    """The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and
+    this is null, as it is before the first decision."""
+    summary: StatusResponseSummary
+    """All rows of this response together."""
+    venues: list[VenueStatus]
+    """In the registry's order."""
+    incidents: list[Incident]
+    """Open incidents, and those closed within the last day; newest first."""
+
+
+class NotifyResponse(TypedDict):
+    """How soon alerts arrive: from an incident's first bad sample, its `startedAt`, until a channel accepted
+    the opening alert, over all channels. Closings, escalations, retracted incidents, failures, deliveries that
+    an operator requested, and events that waited for more than an hour before their delivery began do not
+    count."""
+
+    generatedAt: str
+    """The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the
+    published past. Nothing in it is newer. Bodies with the same instant are consistent."""
+    stale: bool
+    """Whether the engine has decided nothing for half a minute: then this may no longer be true. Never set in a
+    closed incident, which no longer changes."""
+    ageSeconds: Union[int, None]
+    """Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and
+    before the first decision."""
+    decidedAt: Union[str, None]
+    """The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and
+    this is null, as it is before the first decision."""
+    days: int
+    """Length of the window: 30."""
+    deliveries: int
+    """Delivered opening alerts, over which the percentiles are computed."""
+    p50Ms: Union[int, None]
+    """Median; null if there is no delivery."""
+    p95Ms: Union[int, None]
+    """95th percentile; null if there is no delivery."""
 
 
 class Vantage(TypedDict):
@@ -1153,219 +1366,6 @@ class Problem(_Problem, total=False):
     public."""
 
 
-class UptimeDay(TypedDict):
-    """One UTC day. Minutes are judged by a majority of the regions that measured them and were not impaired."""
-
-    date: str
-    """The day."""
-    uptimePct: Union[float, None]
-    """Percentage of the measured minutes that were not down, truncated to three digits; null if less than half
-    of the scheduled minutes were measured."""
-    measuredMinutes: int
-    """Minutes measured by at least two regions, or by the only published one. Minutes of impaired regions do
-    not count."""
-    scheduledMinutes: int
-    """Minutes of the day that should have been measured: since the venue has been watched, as far as minutes
-    are published."""
-    coveragePct: Union[float, None]
-    """Measured minutes as a percentage of the scheduled ones, truncated to three digits; null if none was
-    scheduled."""
-    uptimePctLow: Union[float, None]
-    """The uptime if every unmeasured scheduled minute had been down, truncated to three digits; null if nothing
-    was measured."""
-    uptimePctHigh: Union[float, None]
-    """The uptime if no unmeasured scheduled minute had been down."""
-    downMinutes: Union[int, None]
-    """Minutes in which at least half of the measured REST components were down, or at least half of the
-    measured streams; null if nothing was measured."""
-    degradedMinutes: Union[int, None]
-    """Other minutes in which some component was degraded or down; null if nothing was measured."""
-
-
-class ComponentState(TypedDict):
-    """One component of a venue."""
-
-    component: str
-    """rest:<name> or ws:<name>; ws:conn is the socket shared by the streams."""
-    state: State
-    """By quorum over all regions."""
-    since: str
-    """The tick that confirmed this state. While the engine is silent or catching up: since when the state has
-    read unknown."""
-    fault: Union[Fault, None]
-    """What it mostly is while it is degraded or in outage: what most regions that see it so saw last, or else
-    the fault of its open incident. With `limited` the venue limits our requests, and is not down. Null if it is
-    neither, and if there is no such fault."""
-    unknownBecause: Union[UnknownBecause, None]
-    """Why it is unknown although it is measured. Null if it is not unknown, or for want of measurements or of a
-    decision."""
-
-
-class CommonTrouble(TypedDict):
-    """Open incidents of at least four venues that began at once, each within two minutes of the next: perhaps
-    the trouble of a provider that they share."""
-
-    since: str
-    """When the first of them began."""
-    venues: list[str]
-    """The venues."""
-
-
-class CategoryCounts(TypedDict):
-    """One category of the whole board."""
-
-    category: Category
-    venues: int
-    """Venues in it."""
-    operational: int
-    """Number that are operational."""
-    degraded: int
-    """Number that are degraded."""
-    outage: int
-    """Number in outage."""
-    unknown: int
-    """Number without evidence."""
-    activeIncidents: int
-    """Open incidents in it."""
-
-
-class VenueStatusSparklineItem(TypedDict):
-    """One hour."""
-
-    at: str
-    """Start of the hour."""
-    p50Ms: Union[int, None]
-    """Median over endpoints and regions of the hour's medians; null if fewer than 3 responses were good. The
-    current hour is as of its last roll-up, at most about five minutes before generatedAt."""
-    samples: int
-    """Good REST samples of the hour."""
-
-
-class VenueStatus(TypedDict):
-    """One venue on the board."""
-
-    id: str
-    """Registry id of the venue."""
-    name: str
-    """Name."""
-    category: Category
-    symbol: Union[str, None]
-    """Instrument probed, in the venue's own notation; null if the venue trades none."""
-    quote: Union[str, None]
-    """Currency in which the symbol is priced."""
-    ccxtId: Union[str, None]
-    """Id of the same exchange in ccxt; null if it is not in ccxt. It may differ from `id`, and ccxt may have
-    another exchange of that id: its `coinbase` is Coinbase Advanced Trade, and ours is its `coinbaseexchange`."""
-    state: State
-    since: str
-    """The tick that confirmed this state. While the engine is silent or catching up: since when the state has
-    read unknown."""
-    uptimePct90d: Union[float, None]
-    """Over the measured minutes of ninety days; null if less than half of the scheduled ones were measured."""
-    measuredDays: int
-    """Days of the ninety with a measured minute."""
-    measuredMinutes: int
-    """Minutes measured by at least two regions, or by the only published one. Minutes of impaired regions do
-    not count."""
-    scheduledMinutes: int
-    """Minutes of the window that should have been measured: since the venue or component has been watched,
-    until four minutes before the newest tick, since newer minutes are not published yet."""
-    coveragePct: Union[float, None]
-    """Measured minutes as a percentage of the scheduled ones, truncated to three digits; null if none was
-    scheduled."""
-    uptimePctLow: Union[float, None]
-    """Lower bound of the uptime over all scheduled minutes, truncated to three digits; the methodology defines
-    it. Null if nothing was measured."""
-    uptimePctHigh: Union[float, None]
-    """Its upper bound."""
-    typicalMs: Union[int, None]
-    """Typical latency: the median of per-minute REST medians over seven days, all regions; null if there were
-    fewer than 3."""
-    typicalMinutes: int
-    """Number of per-minute medians that it is computed from."""
-    typicalAsOf: Union[str, None]
-    """When it was computed, about every ten minutes, before generatedAt; null if it has not been yet."""
-    activeIncidents: int
-    """Open incidents."""
-    components: list[ComponentState]
-    """The components, in the registry's order."""
-    days: list[UptimeDay]
-    """The ninety days, oldest first."""
-    sparkline: list[VenueStatusSparklineItem]
-    """The last 24 hours, oldest first."""
-
-
-class StatusResponseSummary(TypedDict):
-    """All rows of this response together."""
-
-    venues: int
-    """Rows."""
-    regions: int
-    """Regions that report now: measured, not configured."""
-    vantages: int
-    """Number of distinct vantages of these: regions whose probes all run on one machine are one."""
-    vantageNote: Union[str, None]
-    """What several regions on one machine mean for the results; null if no regions share one."""
-    probeIntervalMs: int
-    """Default cadence in each region."""
-    state: State
-    """outage if at least half of the known venues are in outage, degraded if any is degraded or in outage,
-    unknown while fewer than half of the venues are known."""
-    uptimePct90d: Union[float, None]
-    """Over all measured minutes of all rows; null if less than half of the scheduled ones were measured."""
-    measuredMinutes: int
-    """Minutes measured by at least two regions, or by the only published one. Minutes of impaired regions do
-    not count."""
-    scheduledMinutes: int
-    """Minutes of the window that should have been measured: since the venue or component has been watched,
-    until four minutes before the newest tick, since newer minutes are not published yet."""
-    coveragePct: Union[float, None]
-    """Measured minutes as a percentage of the scheduled ones, truncated to three digits; null if none was
-    scheduled."""
-    uptimePctLow: Union[float, None]
-    """Lower bound of the uptime over all scheduled minutes, truncated to three digits; the methodology defines
-    it. Null if nothing was measured."""
-    uptimePctHigh: Union[float, None]
-    """Its upper bound."""
-    medianLatencyMs: Union[int, None]
-    """Typical latency of all rows: the median of per-minute REST medians over seven days; null if there were
-    fewer than 3."""
-    medianLatencyMinutes: int
-    """Number of per-minute medians that it is computed from."""
-    medianLatencyAsOf: Union[str, None]
-    """When it was computed, about every ten minutes, before generatedAt; null if it has not been yet."""
-    activeIncidents: int
-    """Open incidents of the rows."""
-    commonTrouble: Union[CommonTrouble, None]
-    """Open incidents of at least four venues that began at once, each within two minutes of the next: perhaps
-    the trouble of a provider that they share."""
-    categories: list[CategoryCounts]
-    """All categories, whatever the filter."""
-
-
-class StatusResponse(TypedDict):
-    """The live board."""
-
-    generatedAt: str
-    """The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the
-    published past. Nothing in it is newer. Bodies with the same instant are consistent."""
-    stale: bool
-    """Whether the engine has decided nothing for half a minute: then this may no longer be true. Never set in a
-    closed incident, which no longer changes."""
-    ageSeconds: Union[int, None]
-    """Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and
-    before the first decision."""
-    decidedAt: Union[str, None]
-    """The instant of that decision, and so of every state shown. While `stale` is false it is generatedAt, and
-    this is null, as it is before the first decision."""
-    summary: StatusResponseSummary
-    """All rows of this response together."""
-    venues: list[VenueStatus]
-    """In the registry's order."""
-    incidents: list[Incident]
-    """Open incidents, and those closed within the last day; newest first."""
-
-
 class UnseenBecause(TypedDict):
     """Why a state is unknown, by quorum or to one region."""
 
@@ -1554,7 +1554,7 @@ class StreamStatus(TypedDict):
     label: str
     """Its name for people."""
     target: str
-    """The address that is measured."""
+    """The measured address if it is in the catalogue; of an operator's own only the origin."""
     cadenceMs: int
     """Its cadence in each region."""
     state: State
