@@ -100,13 +100,6 @@ export const mutantsOfJudgement: readonly Mutant[] = [
     faults: "00:01:10.000 pause web-1 for 100 ms",
   },
   {
-    name: "endpoints or streams that are not known are in outage",
-    file: "sql/engine/050-quorum.sql",
-    from: "when bool_or(k.known > 0 and k.known * 2 >= k.components and k.outage * 2 >= k.known) then 'outage'",
-    to: "when bool_or(k.outage * 2 >= k.known) then 'outage'",
-    faults: "00:01:10.000 pause web-1 for 100 ms",
-  },
-  {
     name: "one bad sample confirms trouble",
     file: "sql/engine/065-confirmed-trouble.sql",
     from: "and (s.bad_run >= r.opening_bad_run or s.in_part)",
