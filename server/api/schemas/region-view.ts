@@ -20,7 +20,7 @@ import {
 /** Separate, since as an argument its words would be inferred as any text. */
 const reasons = oneOf(
   ["never", "ended", "blocked", "impaired", "silent", "unmeasured"],
-  "never, ended, blocked: as in UnknownBecause. Of one region alone: impaired: its own network is in trouble. silent: no measurement has come from it of late. unmeasured: none ever has.",
+  "never, ended, blocked: as in UnknownBecause. Of one region alone: impaired: its own network is in trouble. silent: no measurement has come from it of late. unmeasured: none is known.",
 );
 
 const unseen = object("Why a state is unknown, by quorum or to one region.", {
