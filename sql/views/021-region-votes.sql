@@ -1,5 +1,5 @@
--- Which regions have no vote at present because they are impaired, and since when. As at the newest tick: a region still
--- has no vote at the instant at which its own impairment ends.
+-- Which regions have no vote at present because they are impaired, and since when. As at the newest tick: a region
+-- still has no vote at the instant at which its own impairment ends.
 create view api.impaired_region as
 select i.region_id, min(i.started_at) as since
 from impairment i

@@ -8,8 +8,8 @@ import { pythonPath } from "./python.js";
 
 export interface WatchingClient {
   /**
-   * By venue, and by venue and component with a space in between, as the changes said; unknown until then. What a region
-   * sees has its name and a colon before.
+   * By venue, and by venue and component with a space in between, as the changes said; unknown until then. What a
+   * region sees has its name and a colon before.
    */
   stateOf: (name: string) => string;
   changes: Record<string, unknown>[];

@@ -2,22 +2,7 @@ import type { Pool } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
 import { makeOutage } from "../../../shared/log/outage.js";
 import { singleFlight } from "../../../shared/process/single-flight.js";
-import { makeHistory } from "./history.js";
-
-/** Something that the engine decided, as `api.change_event` has it. */
-export interface ChangeEvent {
-  /** Increases with each change, not always by one. */
-  id: number;
-  /** The instant that decided it, as it is sent. */
-  at: string;
-  recordedAt: Date;
-  venue: string;
-  category: string;
-  /** Whose view it is; null: decided by quorum, or of an incident. */
-  region: string | null;
-  /** As it is sent. */
-  frame: string;
-}
+import { type ChangeEvent, makeHistory } from "./history.js";
 
 /** The changes of the last day in memory, so that resuming clients cost no query, and those that follow. */
 export interface ChangeLog {

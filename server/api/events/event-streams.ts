@@ -1,7 +1,8 @@
 /** The open streams of `/v1/events`: who gets which change, and when a stream ends. */
 import type { ServerResponse } from "node:http";
 import type { Freshness } from "../stale.js";
-import type { ChangeEvent, ChangeLog } from "./change-log.js";
+import type { ChangeLog } from "./change-log.js";
+import type { ChangeEvent } from "./history.js";
 
 export interface EventStreams {
   /**

@@ -1,4 +1,17 @@
-import type { ChangeEvent } from "./change-log.js";
+/** Something that the engine decided, as `api.change_event` has it. */
+export interface ChangeEvent {
+  /** Increases with each change, not always by one. */
+  id: number;
+  /** The instant that decided it, as it is sent. */
+  at: string;
+  recordedAt: Date;
+  venue: string;
+  category: string;
+  /** Whose view it is; null: decided by quorum, or of an incident. */
+  region: string | null;
+  /** As it is sent. */
+  frame: string;
+}
 
 /** The newest changes of one kind in memory, in the order of their numbers: those of a day, within a bound. */
 export interface History {
