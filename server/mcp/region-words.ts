@@ -1,6 +1,5 @@
 /** What single regions see, as clauses and sentences of an answer about a venue. */
 import type { RegionView } from "../api/schemas/region-view.js";
-import { commonFault } from "../pages/parts/state-rank.js";
 import { faultVerbs } from "../pages/words.js";
 import type { JudgedState } from "./answer-head.js";
 import { mostDetail, namedVenue, quoted } from "./quoted.js";
@@ -34,11 +33,13 @@ function clauseOf(view: RegionView, venue: JudgedState, now: string): string[] {
   const { state, since, dissent } = view;
   const who = namedRegion(view);
   if (state !== "unknown" && state !== venue) {
-    const fault = commonFault(dissent);
+    const [fault = null, ...others] = new Set(
+      dissent.filter((one) => one.state !== "operational").map((one) => one.fault),
+    );
+    const verb = fault === null || others.length > 0 ? undefined : faultVerbs[fault];
     if (state === "operational") return [`${who} sees it up ${sinceWords(since, now)}`];
-    if (state === "outage" && fault === "blocked") return [`${who} is blocked ${sinceWords(since, now)}`];
+    if (state === "outage" && verb === faultVerbs.blocked) return [`${who} is blocked ${sinceWords(since, now)}`];
     const word = state === "outage" ? "down" : "degraded";
-    const verb = fault === null ? undefined : faultVerbs[fault];
     return [`${who} sees it ${word} ${sinceWords(since, now)}${verb ? `, because the venue ${verb.does}` : ""}`];
   }
   if (dissent.length === 0) return [];

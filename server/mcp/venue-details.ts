@@ -122,7 +122,11 @@ function statedOf({ exchange, state, since, endpoints, streams, regions }: Venue
   return {
     ...exchange,
     ...{ state: seen?.state ?? state, since: seen?.since ?? since, components: labelled ?? components },
-    ...{ region: seen?.region ?? null, byQuorum: seen?.byQuorum ?? null, regions: regions.compare },
+    ...{
+      region: seen?.region ?? null,
+      byQuorum: seen?.byQuorum ?? null,
+      regions: regions.compare.map(({ view }) => view),
+    },
   };
 }
 
@@ -166,7 +170,7 @@ function dataOfVenue(body: VenueBody, stated: Stated, baseUrl: string) {
     })),
     ...{ region: region?.region ?? null, byQuorum },
     regions: regions.compare.slice(0, mostRegions).map((one) => ({
-      ...quotedView(body)(one),
+      ...quotedView(body)(one.view),
       ...{ reporting: one.reporting, impaired: one.impaired, goodPct: one.goodPct, medianMs: one.p50Ms },
     })),
     typicalMs: body.typicalMs,

@@ -13,7 +13,9 @@ select
   r.newest_at,
   v.state,
   case
-    when k.engine_fresh then coalesce(s.sees_since, k.ticked_at)
+    -- the region has never measured it
+    when s.sees_since is null then least(w.watched_from, k.ticked_at, k.silent_at)
+    when k.engine_fresh then s.sees_since
     else least(k.silent_at, case when s.sees = 'unknown' then s.sees_since end)
   end as since,
   case when engine.is_bad(v.state) then r.newest_fault end as fault,
@@ -26,6 +28,7 @@ select
   end as unknown_because
 from api.region_state r
 join api.component_state c using (component_id)
+join component w using (component_id)
 cross join api.clock k
 left join region_state s on s.component_id = r.component_id and s.region_id = r.region_id
 cross join lateral (

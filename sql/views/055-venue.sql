@@ -117,23 +117,34 @@ begin
         'name', g.name,
         'reporting', coalesce(r.reporting, false),
         'impaired', g.impaired_since is not null,
-        'state', v.body -> 'state',
+        -- what an impaired region measures is shown, although it is no view
+        'state', case
+          when g.impaired_since is not null then to_json(coalesce(r.state, 'unknown'))
+          else v.body -> 'state'
+        end,
         'samples', coalesce(h.samples, 0),
         'goodPct', trunc(100.0 * h.good / nullif(h.samples, 0), 3),
         'answers', coalesce(h.answers, 0),
         'p50Ms', h.p50_ms,
         'p95Ms', h.p95_ms,
         'newestAt', api.iso(r.newest_at),
-        'since', v.body -> 'since',
-        'unknownBecause', v.body -> 'unknownBecause',
-        'dissent', v.body -> 'dissent'
+        'view', v.body
       )
       order by g.position
     )
     from api.region g
     join api.venue_views(of_venue) v using (region_id)
     left join (
-      select s.region_id, bool_or(s.reporting) as reporting, max(s.newest_at) as newest_at
+      select
+        s.region_id,
+        bool_or(s.reporting) as reporting,
+        max(s.newest_at) as newest_at,
+        api.worst(
+          count(*),
+          count(*) filter (where s.state <> 'unknown'),
+          count(*) filter (where s.state = 'outage'),
+          count(*) filter (where s.state in ('degraded', 'outage'))
+        ) as state
       from api.region_state s
       join component c using (component_id)
       cross join api.clock k

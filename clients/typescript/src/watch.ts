@@ -126,9 +126,9 @@ export class Watch {
 
   /** Made by `Venuewatch.watch`. */
   constructor(service: Service, options: WatchOptions, region: string | null = null) {
-    const { regions = [], venues } = options;
-    if (regions.length > 0 && (!venues || venues.length > mostViewed))
-      throw new TypeError(`expected venues beside regions, at most ${mostViewed}, got ${venues?.length ?? "none"}`);
+    const { regions = [], venues = [] } = options;
+    if (regions.length > 0 && (venues.length === 0 || venues.length > mostViewed))
+      throw new TypeError(`expected venues beside regions, at most ${mostViewed}, got ${venues.length}`);
     this.#service = service;
     this.#options = options;
     this.#region = region;

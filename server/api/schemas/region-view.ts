@@ -20,7 +20,7 @@ import {
 /** Separate, since as an argument its words would be inferred as any text. */
 const reasons = oneOf(
   ["never", "ended", "blocked", "impaired", "silent", "unmeasured"],
-  "never, ended, blocked: as in UnknownBecause. Of one region alone: impaired: its own network is in trouble. silent: no measurement has come from it of late. unmeasured: none ever has.",
+  "never, ended, blocked: as in UnknownBecause. Of one region alone: impaired: its own network is in trouble. silent: no measurement has come from it of late. unmeasured: none is known.",
 );
 
 const unseen = object("Why a state is unknown, by quorum or to one region.", {
@@ -57,17 +57,16 @@ const dissents = list(
   named("RegionDissent", dissent),
 );
 
-/** Fields beside the region's id and name. */
-export const regionSees: {
-  state: typeof seenState;
-  since: typeof seenSince;
-  unknownBecause: typeof unseenBecause;
-  dissent: typeof dissents;
-} = { state: seenState, since: seenSince, unknownBecause: unseenBecause, dissent: dissents };
-
 export const regionView = named(
   "RegionView",
-  object("The venue as one region alone sees it.", { region: regionId, name: regionName, ...regionSees }),
+  object("The venue as one region alone sees it. While the region is impaired, it is unknown.", {
+    region: regionId,
+    name: regionName,
+    state: seenState,
+    since: seenSince,
+    unknownBecause: unseenBecause,
+    dissent: dissents,
+  }),
 );
 
 export type RegionView = TypeOf<typeof regionView>;

@@ -1,7 +1,7 @@
 import { component, componentLabel, fault, incident, presentFault, target } from "./incident.js";
 import { detection } from "./detection.js";
 import { official } from "./official.js";
-import { regionSees } from "./region-view.js";
+import { regionView } from "./region-view.js";
 import { reliabilityVenue } from "./reliability.js";
 import {
   day,
@@ -150,7 +150,10 @@ const regionComparison = object("The venue as one region sees it, over exactly t
   name: regionName,
   reporting: flag("Whether it reports this venue now.", true),
   impaired: flag("Whether the region is impaired and therefore has no vote; see /v1/regions.", false),
-  state: regionSees.state,
+  state: {
+    ...state,
+    description: "What this region alone sees, also while it is impaired; no decision depends on it.",
+  },
   samples: integer("Samples of all components in the range.", 51_840),
   goodPct: orNull(percent("Share of them that were good.", 98.403)),
   answers: integer("Good REST samples in the range, over which the percentiles are computed.", 34_012),
@@ -159,9 +162,7 @@ const regionComparison = object("The venue as one region sees it, over exactly t
   ),
   p95Ms: orNull(integer("Exact 95th percentile; null if there were fewer than 10.", 210)),
   newestAt: orNull(instant("Slot of the newest sample.")),
-  since: regionSees.since,
-  unknownBecause: regionSees.unknownBecause,
-  dissent: regionSees.dissent,
+  view: regionView,
 });
 
 const incidentPattern = object(
