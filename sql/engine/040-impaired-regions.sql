@@ -81,9 +81,10 @@ as $$
     )
 $$;
 
--- How each region sees each venue as a whole; only venues of which it knows a component. Not by unproven ones, and what
--- is refused is not freshly bad: a region that most venues have refused from the beginning would have no vote on the
--- others. An answer, also a refusal, shows that the region's network works.
+-- How each region sees each venue as a whole; only venues of which it knows at least half of the components, because a
+-- few do not speak for the venue. Not by unproven ones, and what is refused is not freshly bad: a region that most
+-- venues have refused from the beginning would have no vote on the others. An answer, also a refusal, shows that the
+-- region's network works.
 create function engine.venues_by_region(at timestamptz, r engine.rules)
 returns table (
   region_id   smallint,
@@ -104,8 +105,10 @@ as $$
   join component c using (component_id)
   join venue v using (venue_id)
   left join engine.lately_bad(at, r) l using (component_id, region_id)
+  join engine.proven_sizes(at) n using (venue_id)
   where s.state <> 'unknown'
-  group by s.region_id, v.venue
+  group by s.region_id, v.venue, n.components
+  having count(*) * 2 >= n.components
 $$;
 
 -- How each group of regions sees each venue that it measures, and whether it is alone with that. A group is one region,

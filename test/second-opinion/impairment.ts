@@ -242,7 +242,7 @@ class VenueThere {
     const known = views.filter(({ state }) => state !== "unknown");
     const bad = known.filter(({ state }) => isBad(state));
     this.freshlyBad = bad.filter(isFresh);
-    this.isMeasured = known.length >= 1;
+    this.isMeasured = known.length >= 1 && known.length >= views.length / 2;
     this.isBad = this.isMeasured && bad.length >= known.length / 2;
     this.latelyBad = views.filter((view) => isBad(view.state) || wasBad(view));
     const lately = this.latelyBad.filter((view) => known.includes(view));

@@ -1399,7 +1399,7 @@ export interface components {
         vantageNote: string | null;
         /** @description Default cadence in each region. */
         probeIntervalMs: number;
-        /** @description outage if at least half of the known venues are in outage, degraded if any is degraded or in outage, unknown while fewer than half of the venues are known. */
+        /** @description outage if at least half of the venues are in outage, degraded if any is degraded or in outage, unknown while fewer than half of the venues are known. */
         state: components["schemas"]["State"];
         /** @description Over all measured minutes of all rows; null if less than half of the scheduled ones were measured. */
         uptimePct90d: number | null;

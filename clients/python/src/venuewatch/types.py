@@ -1265,8 +1265,8 @@ class StatusResponseSummary(TypedDict):
     probeIntervalMs: int
     """Default cadence in each region."""
     state: State
-    """outage if at least half of the known venues are in outage, degraded if any is degraded or in outage,
-    unknown while fewer than half of the venues are known."""
+    """outage if at least half of the venues are in outage, degraded if any is degraded or in outage, unknown
+    while fewer than half of the venues are known."""
     uptimePct90d: Union[float, None]
     """Over all measured minutes of all rows; null if less than half of the scheduled ones were measured."""
     measuredMinutes: int
