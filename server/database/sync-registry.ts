@@ -23,6 +23,7 @@ import { UserError } from "../../shared/process/user-error.js";
 export async function syncRegistry(db: Db, registry: Registry): Promise<void> {
   await renameVenues(db, registry);
   await db.file("sync_registry", [JSON.stringify(rowsOf(registry))]);
+  await db.query(sql`call upkeep.keep_components_published()`);
   // recomputed for the venues and categories that are published now
   await db.query(sql`call upkeep.keep_typical()`);
   await db.query(sql`call upkeep.published_past_changed()`);

@@ -32,6 +32,13 @@ export const rules = [
     reason: "With fewer samples in the window, a single one would decide the state; it is unknown instead.",
   },
   {
+    name: "gap_room_samples",
+    value: 3,
+    unit: "samples",
+    reason:
+      "After a gap that leaves room for fewer than three cadences in the window, old samples leave it as new ones come, and the state would change back and forth. So the window begins after the gap.",
+  },
+  {
     name: "degraded_bad_share",
     value: 0.2,
     unit: "share",

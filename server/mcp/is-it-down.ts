@@ -78,7 +78,7 @@ const output = object("Whether it is down.", {
   },
   state: {
     ...judged.state,
-    description: `Of the venue asked for. Of all venues: outage if at least half of the known ones are, degraded if any is degraded or in outage, unknown while fewer than half are known. ${judged.state.description}`,
+    description: `Of the venue asked for. Of all venues: outage if at least half are, degraded if any is degraded or in outage, unknown while fewer than half are known. ${judged.state.description}`,
   },
   venues: {
     ...list(

@@ -6,6 +6,7 @@ create type engine.rules as (
   window_ms             integer,
   window_cadences       integer,
   min_samples           integer,
+  gap_room_samples      integer,
   degraded_bad_share    numeric,
   degraded_min_failed   integer,
   outage_bad_share      numeric,
@@ -74,6 +75,31 @@ return milliseconds * interval '1 millisecond';
 create function engine.judged_span(cadence_ms integer, r engine.rules) returns interval
 language sql immutable parallel safe
 return engine.ms(greatest(r.window_ms, cadence_ms::bigint * r.window_cadences));
+
+-- A longer time without a sample divides a window: so little room is left in it that the samples on both sides would at
+-- times be too few for a verdict, and at times enough. At least half of the window, so that it is divided at most once,
+-- around its middle. Null by older rules, whose windows are never divided.
+create function engine.longest_gap(cadence_ms integer, r engine.rules) returns interval
+language sql immutable parallel safe
+return case when r.gap_room_samples is not null then greatest(
+  engine.judged_span(cadence_ms, r) - engine.ms(cadence_ms::bigint * r.gap_room_samples),
+  engine.judged_span(cadence_ms, r) / 2
+) end;
+
+-- How many slots have passed without a sample since the oldest one that is looked at. After a refusal a probe pauses by
+-- itself, so that none is missed. None by older rules.
+create function engine.missed_slots(
+  since_oldest interval,
+  samples integer,
+  refused boolean,
+  cadence_ms integer,
+  r engine.rules
+) returns integer
+language sql immutable parallel safe
+return case
+  when refused or r.gap_room_samples is null then 0
+  else greatest(div(extract(epoch from since_oldest) * 1000, cadence_ms)::int - samples, 0)
+end;
 
 -- Maximum age of a region's newest sample of a component for it to count as a vote.
 create function engine.vote_max_age(cadence_ms integer, r engine.rules) returns interval

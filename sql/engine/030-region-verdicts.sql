@@ -111,7 +111,9 @@ as $$
       c.cadence_ms,
       engine.judged_span(c.cadence_ms, r) as judged_span,
       engine.judged_span(c.cadence_ms, r) = engine.ms(r.window_ms) as usual,
-      at - engine.judged_span(c.cadence_ms, r) as judged_from,
+      at - engine.judged_span(c.cadence_ms, r) as window_from,
+      at - engine.judged_span(c.cadence_ms, r) / 2 as halfway_at,
+      engine.longest_gap(c.cadence_ms, r) as longest_gap,
       at - engine.vote_max_age(c.cadence_ms, r) as votes_from,
       at - engine.refusal_max_age(c.cadence_ms, r) as refusals_from,
       at - engine.refusals_span(c.cadence_ms, r) as refusals_read_from,
@@ -146,8 +148,11 @@ as $$
       s.component_id,
       s.region_id,
       count(*)::int as samples,
+      (count(*) filter (where s.ts > at - engine.ms(r.window_ms) / 2))::int as later_samples,
       bool_or(not s.good) as failed,
       max(s.latency_us) filter (where s.good) as slowest_us,
+      max(s.ts) filter (where s.ts <= at - engine.ms(r.window_ms) / 2) as paused_at,
+      min(s.ts) filter (where s.ts > at - engine.ms(r.window_ms) / 2) as resumed_at,
       max(s.ts) as newest_at
     from sample s
     where of_components is null
@@ -163,23 +168,28 @@ as $$
   glanced as (
     select
       w.*,
-      n.samples as glanced_samples,
+      l.samples as glanced_samples,
       n.newest_at as glanced_newest_at,
       of_components is not null
         or not w.usual
         or (n.failed or n.slowest_us >= w.slow_from_us) is true
         or (
-          coalesce(n.samples, 0) < r.min_samples
+          l.samples < r.min_samples
           and (engine.is_refusal(k.newest_fault) or not exists (select from region_state))
         )
         as closely
     from series w
     left join glance n using (component_id, region_id)
+    cross join lateral (
+      select coalesce(case when n.resumed_at - n.paused_at > w.longest_gap then n.later_samples else n.samples end, 0)
+        as samples
+    ) l
     left join region_state k using (component_id, region_id)
   ),
   counted as (
     select
       g.*,
+      g.window_from as judged_from,
       g.glanced_samples as samples,
       0 as failed,
       0 as limited,
@@ -190,6 +200,7 @@ as $$
       g.glanced_newest_at as newest_at,
       g.votes_from as vote_from,
       null::timestamptz as newest_bad_at,
+      0 as missed,
       0 as bad_run,
       null::timestamptz as run_from,
       null::fault as newest_fault,
@@ -203,6 +214,7 @@ as $$
     -- read nothing.
     select
       g.*,
+      look.judged_from,
       seen.samples,
       seen.failed,
       seen.limited,
@@ -213,6 +225,7 @@ as $$
       seen.newest_at,
       seen.vote_from,
       seen.newest_bad_at,
+      seen.missed,
       coalesce(seen.refused_run, windows.bad_run),
       coalesce(seen.refused_from, windows.run_from),
       coalesce(seen.refusal, windows.newest_fault),
@@ -239,19 +252,39 @@ as $$
         (count(*) filter (where engine.may_be_ours(s.fault)))::int as unanswered,
         (count(*) filter (where s.good and s.latency_us >= g.slow_from_us))::int as slow,
         (count(*) filter (where s.unserved))::int as unserved,
+        min(s.ts) as oldest_at,
         max(s.ts) as newest_at,
         max(s.ts) filter (where s.good and (s.latency_us >= g.slow_from_us) is not true) as newest_well_at,
-        max(s.ts) filter (where not s.good or s.latency_us >= g.slow_from_us) as newest_bad_at
-      from sample s
-      where s.component_id = g.component_id
-        and s.region_id = g.region_id
-        and s.ts > since
-        and s.ts > g.judged_from
-        and s.ts <= at
-        and s.ts
-          <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r)
-            - s.received_after_s * interval '1 second'
-        and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
+        max(s.ts) filter (where not s.good or s.latency_us >= g.slow_from_us) as newest_bad_at,
+        case when bool_or(s.resumes) then g.halfway_at else g.window_from end as judged_from,
+        max(s.bad_in_window) > 0 as may_fail_in_part
+      from (
+        select
+          s.*,
+          (
+            min(s.ts) filter (where s.ts > g.halfway_at) over whole_window
+              - max(s.ts) filter (where s.ts <= g.halfway_at) over whole_window
+            > g.longest_gap + case
+              when max(s.ts) filter (where s.ts <= g.halfway_at and engine.is_refusal(s.fault)) over whole_window
+                = max(s.ts) filter (where s.ts <= g.halfway_at) over whole_window
+              then engine.ms(r.refusal_pause_ms)
+              else interval '0'
+            end
+          ) is true as resumes,
+          count(*) filter (where not s.good or s.latency_us >= g.slow_from_us) over whole_window as bad_in_window
+        from sample s
+        where s.component_id = g.component_id
+          and s.region_id = g.region_id
+          and s.ts > since
+          and s.ts > g.window_from
+          and s.ts <= at
+          and s.ts
+            <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r)
+              - s.received_after_s * interval '1 second'
+          and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
+        window whole_window as ()
+      ) s
+      where s.ts > g.halfway_at or not s.resumes
     ) look
     -- The refusals since the last other answer. After them a probe pauses, so that the window has too few samples: the
     -- last refusals stand until it asks again.
@@ -289,8 +322,24 @@ as $$
     ) wait
     cross join lateral (
       select
-        look.*,
+        look.samples,
+        look.failed,
+        look.limited,
+        look.blocked,
+        look.slow,
+        look.unserved,
+        look.newest_at,
+        look.newest_well_at,
+        look.newest_bad_at,
         g.votes_from as vote_from,
+        -- Slots without a sample are no failures: while a probe is away, and when it is back, the shares would grow by
+        -- the good samples that leave the window. If all fail, none has left.
+        case
+          when look.failed = look.samples then 0
+          else engine.missed_slots(
+            at - look.oldest_at, look.samples, look.limited + look.blocked > 0, g.cadence_ms, r
+          )
+        end as missed,
         null::int as refused_run,
         null::timestamptz as refused_from,
         null::fault as refusal
@@ -308,6 +357,7 @@ as $$
         null,
         wait.newest_at,
         g.refusals_from,
+        0,
         wait.run,
         wait.run_from,
         wait.newest_fault
@@ -337,21 +387,21 @@ as $$
           count(*) filter (where not (g.streams and s.unserved is true)) as samples,
           count(*) filter (where not s.good and not (g.streams and s.unserved is true)) as failed,
           count(*) filter (
-            where s.ts > coalesce(look.newest_well_at, g.judged_from) and not (g.streams and s.unserved is true)
+            where s.ts > coalesce(look.newest_well_at, look.judged_from) and not (g.streams and s.unserved is true)
           ) as run,
           min(s.ts) filter (
-            where s.ts > coalesce(look.newest_well_at, g.judged_from) and not (g.streams and s.unserved is true)
+            where s.ts > coalesce(look.newest_well_at, look.judged_from) and not (g.streams and s.unserved is true)
           ) as run_from,
           (
-            array_agg(s.fault order by s.ts desc) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from))
+            array_agg(s.fault order by s.ts desc) filter (where s.ts > coalesce(look.newest_well_at, look.judged_from))
           )[1] as newest_fault
         from sample s
-        where look.failed + look.slow > 0
+        where look.may_fail_in_part
           and s.component_id = g.component_id
           and s.region_id = g.region_id
           and s.ts > since
           -- older rules have no partial failures
-          and s.ts > coalesce(g.part_from, g.judged_from)
+          and s.ts > coalesce(g.part_from, g.window_from)
           and s.ts <= at
           and s.ts
             <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r)
@@ -368,10 +418,10 @@ as $$
     case
       when not n.reporting or c.samples < r.min_samples then 'unknown'
       -- a venue that limits our requests answers, and from one address that may be our own doing: it is not down
-      when c.failed - c.limited >= c.samples * r.outage_bad_share then 'outage'
+      when c.failed - c.limited >= (c.samples + c.missed) * r.outage_bad_share and n.is_clear then 'outage'
       -- older rules have no such number
-      when c.failed >= greatest(c.samples * r.degraded_bad_share, r.degraded_min_failed) then 'degraded'
-      when c.slow > 0 and c.slow * 2 >= c.samples - c.failed then 'degraded'
+      when c.failed >= greatest((c.samples + c.missed) * r.degraded_bad_share, r.degraded_min_failed) then 'degraded'
+      when c.slow > 0 and c.slow * 2 >= c.samples + c.missed - c.failed then 'degraded'
       when n.in_part then 'degraded'
       else 'operational'
     end::state,
@@ -399,6 +449,10 @@ as $$
   cross join lateral (
     select
       c.newest_at > c.vote_from as reporting,
+      -- of a few samples, as after a gap, scattered failures would often be half
+      c.failed = c.samples
+        or 2 * (c.failed - c.limited) * engine.ms(c.cadence_ms) >= c.judged_span * r.outage_bad_share::double precision
+        or r.gap_room_samples is null as is_clear,
       c.newest_at > c.vote_from and c.fails_in_part as in_part
   ) n
 $$;

@@ -67,6 +67,18 @@ as $$
   where s.component_id not in (select u.component_id from engine.unproven(at) u)
 $$;
 
+-- How many components of each venue these are.
+create function engine.proven_sizes(at timestamptz) returns table (venue_id smallint, components bigint)
+language sql stable
+as $$
+  select c.venue_id, count(*)
+  from component c
+  join venue v using (venue_id)
+  where c.published and v.published
+    and c.component_id not in (select u.component_id from engine.unproven(at) u)
+  group by c.venue_id
+$$;
+
 -- Since when a component has not been judged, as found at an instant. An entry is unproven since it is watched, or has
 -- changed, which may be earlier: at the first tick, or after a pause of the engine. Never before another such time of
 -- the component.

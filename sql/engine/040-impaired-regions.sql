@@ -81,9 +81,10 @@ as $$
     )
 $$;
 
--- How each region sees each venue as a whole; only venues of which it knows a component. Not by unproven ones. A venue
--- is cut off where the region's network may be the reason: an answer of the venue, also a bad one, shows that the way
--- works, and a region that blamed itself for a common outage would leave no trace of it.
+-- How each region sees each venue as a whole; only venues of which it knows at least half of the components, because a
+-- few do not speak for the venue. Not by unproven ones. A venue is cut off where the region's network may be the reason:
+-- an answer of the venue, also a bad one, shows that the way works, and a region that blamed itself for a common outage
+-- would leave no trace of it.
 create function engine.venues_by_region(at timestamptz, r engine.rules)
 returns table (
   region_id   smallint,
@@ -106,8 +107,10 @@ as $$
   join component c using (component_id)
   join venue v using (venue_id)
   left join engine.lately_bad(at, r) l using (component_id, region_id)
+  join engine.proven_sizes(at) n using (venue_id)
   where s.state <> 'unknown'
-  group by s.region_id, v.venue
+  group by s.region_id, v.venue, n.components
+  having count(*) * 2 >= n.components
 $$;
 
 -- How each group of regions sees each venue that it measures, and whether it is alone with that. A group is one region,

@@ -134,9 +134,10 @@ as $$
   select s.component_id, s.sees from region_state s where s.region_id = of_region
 $$;
 
--- The state of each venue by its known components, by quorum or as one region by itself sees them. They must be half of
--- those that have not ended, or more: after a gap, a single one would speak for ten. REST and streams (including the
--- socket) are judged separately: a client of one gets nothing from the other.
+-- The state of each venue by its components that have not ended. At least half of them must be known: after a gap, a
+-- single one would speak for ten. An outage is a share of all of them, so that while they come back one after the other
+-- the state can only get worse, until it is what it was. REST and streams (including the socket) are judged separately:
+-- a client of one gets nothing from the other.
 create function engine.venue_verdicts(at timestamptz, of_region smallint default null)
 returns table (venue_id smallint, state state)
 language sql stable
@@ -158,7 +159,7 @@ as $$
     k.venue_id,
     case
       when sum(k.known) = 0 or sum(k.known) * 2 < sum(k.components) then 'unknown'
-      when bool_or(k.known > 0 and k.known * 2 >= k.components and k.outage * 2 >= k.known) then 'outage'
+      when bool_or(k.outage > 0 and k.outage * 2 >= k.components) then 'outage'
       when sum(k.bad) > 0 then 'degraded'
       else 'operational'
     end::state

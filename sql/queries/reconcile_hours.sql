@@ -151,27 +151,36 @@ venue_minute_recomputed as materialized (
     count(*) as components,
     sum(down::int) as components_down,
     sum(bad::int) as components_bad,
+    p.rest + p.streams as components_published,
     sum(is_rest) as rest_components,
     sum(is_rest * down::int) as rest_down,
-    sum(is_rest) > 0 and 2 * sum(is_rest * down::int) >= sum(is_rest)
-      or sum(is_rest) < count(*) and 2 * sum((1 - is_rest) * down::int) >= sum(1 - is_rest) as down,
+    p.rest as rest_published,
+    sum(is_rest * down::int) > 0 and 2 * sum(is_rest * down::int) >= p.rest
+      or sum((1 - is_rest) * down::int) > 0 and 2 * sum((1 - is_rest) * down::int) >= p.streams as down,
     bool_or(bad) as bad
   from component_minute_recomputed
   join (select component_id, (kind = 'rest')::int as is_rest from component) c using (component_id)
+  join components_published p on p.venue_id = $1 and tstzrange(p.holds_from, p.holds_to) @> minute
   where measured
-  group by minute
+  group by minute, p.rest, p.streams
+  having count(*) >= (p.rest + p.streams) / 2.0
 ),
 -- of the venue as a whole, of its REST, and of the rest of it
 venue_parts as (
   select minute, 'all' as part, down, bad from venue_minute_recomputed
   union all
-  select minute, 'rest', rest_down >= rest_components - rest_down, false
+  select minute, 'rest', rest_down > 0 and rest_down >= rest_published / 2.0, false
   from venue_minute_recomputed
-  where rest_components > 0
+  where rest_components > 0 and rest_components >= rest_published / 2.0
   union all
-  select minute, 'stream', 2 * (components_down - rest_down) >= components - rest_components, false
+  select
+    minute,
+    'stream',
+    components_down > rest_down and components_down - rest_down >= (components_published - rest_published) / 2.0,
+    false
   from venue_minute_recomputed
-  where components <> rest_components
+  where components > rest_components
+    and components - rest_components >= (components_published - rest_published) / 2.0
 ),
 -- whose minutes are counted: a component's, or a part of the venue's
 counted_minutes as (

@@ -43,17 +43,17 @@ begin
     day := time_bucket('1 day', newest);
   end if;
   hour := least(made.made_from - interval '1 hour', greatest(day, time_bucket('1 hour', newest)));
-  call upkeep.refresh('component_minute', hour, made.made_from, remaking => true);
-  call upkeep.refresh('venue_minute', hour, made.made_from, remaking => true);
+  call upkeep.refresh('component_minute', hour, made.made_from, force => true, remaking => true);
+  call upkeep.refresh('venue_minute', hour, made.made_from, force => true, remaking => true);
   if hour < made.hours_to and hour >= made.days_to - interval '1 day' then
-    call upkeep.refresh('component_hour', hour, least(made.made_from, made.hours_to), remaking => true);
-    call upkeep.refresh('venue_hour', hour, least(made.made_from, made.hours_to), remaking => true);
+    call upkeep.refresh('component_hour', hour, least(made.made_from, made.hours_to), force => true, remaking => true);
+    call upkeep.refresh('venue_hour', hour, least(made.made_from, made.hours_to), force => true, remaking => true);
   end if;
   if hour = time_bucket('1 day', hour) then
     foreach level in array array['component_day', 'venue_day', 'latency_day', 'venue_latency_day'] loop
       -- an unfinished day will be added up when it is over
       if level like '%latency_day' or hour < made.days_to then
-        call upkeep.refresh(level, hour, hour + interval '1 day', remaking => true);
+        call upkeep.refresh(level, hour, hour + interval '1 day', force => true, remaking => true);
       end if;
     end loop;
   end if;

@@ -78,12 +78,13 @@ cross join api.clock k
 left join venue_state s using (venue_id)
 where v.published;
 
--- The worst confirmed state of a set of venues: unknown while fewer than half of them are known.
+-- The worst confirmed state of a set of venues, or of what one region sees of a venue's components: unknown while fewer
+-- than half of them are known, and an outage when at least half of all of them are in outage.
 create function api.worst(venues bigint, known bigint, outage bigint, bad bigint) returns state
 language sql immutable parallel safe
 return case
   when known = 0 or known * 2 < venues then 'unknown'
-  when outage * 2 >= known then 'outage'
+  when outage * 2 >= venues then 'outage'
   when bad > 0 then 'degraded'
   else 'operational'
 end::state;

@@ -57,15 +57,13 @@ begin
     count(*) filter (where m.bad and not m.down)::int,
     (count(*) filter (where m.first_half) ^ 2 + count(*) filter (where not m.first_half) ^ 2)::int,
     count(*) filter (where m.has_rest)::int,
-    count(*) filter (where m.has_rest and m.rest_down * 2 >= m.rest_components)::int,
+    count(*) filter (where m.rest_down * 2 >= m.rest_size)::int,
     (
       count(*) filter (where m.has_rest and m.first_half) ^ 2
         + count(*) filter (where m.has_rest and not m.first_half) ^ 2
     )::int,
     count(*) filter (where m.has_streams)::int,
-    count(*) filter (
-      where m.has_streams and (m.components_down - m.rest_down) * 2 >= m.components - m.rest_components
-    )::int,
+    count(*) filter (where (m.components_down - m.rest_down) * 2 >= m.streams_size)::int,
     (
       count(*) filter (where m.has_streams and m.first_half) ^ 2
         + count(*) filter (where m.has_streams and not m.first_half) ^ 2
@@ -73,12 +71,19 @@ begin
   from (
     select
       v.*,
-      h.hour,
-      v.minute < h.hour + interval '30 minutes' as first_half,
-      v.rest_components > 0 as has_rest,
-      v.components > v.rest_components as has_streams
+      p.hour,
+      v.minute < p.hour + interval '30 minutes' as first_half,
+      p.rest_size,
+      p.streams_size,
+      v.rest_components * 2 >= p.rest_size as has_rest,
+      (v.components - v.rest_components) * 2 >= p.streams_size as has_streams
     from venue_minute v
-    cross join lateral (select date_bin('1 hour', v.minute, 'epoch') as hour) h
+    cross join lateral (
+      select
+        date_bin('1 hour', v.minute, 'epoch') as hour,
+        greatest(v.rest_published, 1) as rest_size,
+        greatest(v.components_published - v.rest_published, 1) as streams_size
+    ) p
     where v.minute >= from_at and v.minute < to_at
   ) m
   group by m.hour, m.venue_id;

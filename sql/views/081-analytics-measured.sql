@@ -213,13 +213,15 @@ select
   m.rest_components,
   m.rest_down as rest_components_down,
   m.down,
-  m.bad
+  m.bad,
+  m.components_published,
+  m.rest_published as rest_components_published
 from venue_minute m
 left join venue v using (venue_id);
 
 comment on view analytics.venue_minutes is
-'One row per minute of a venue, by its components. Kept for 100 days. No row if none was measured: such a minute is '
-'neither up nor down.';
+'One row per minute of a venue, by its components. Kept for 100 days. No row if fewer than half of the published ones '
+'were measured: such a minute is neither up nor down.';
 comment on column analytics.venue_minutes.minute is 'Start of the minute';
 comment on column analytics.venue_minutes.venue is 'Venue id';
 comment on column analytics.venue_minutes.components is 'Number of components measured';
@@ -229,8 +231,11 @@ comment on column analytics.venue_minutes.rest_components is
 'Number of measured REST components; the others are streams and the socket';
 comment on column analytics.venue_minutes.rest_components_down is 'Number of them that were down';
 comment on column analytics.venue_minutes.down is
-'True if at least half of the measured REST components, or at least half of the streams, were down';
+'True if at least half of the published REST components, or at least half of the published streams, were down';
 comment on column analytics.venue_minutes.bad is 'True if any component was bad';
+comment on column analytics.venue_minutes.components_published is
+'Number of components that the registry published when the minute began, without those that had ended';
+comment on column analytics.venue_minutes.rest_components_published is 'Number of REST components among them';
 
 create view analytics.excluded_minutes as
 select x.minute, g.region

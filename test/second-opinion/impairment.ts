@@ -247,7 +247,7 @@ class VenueThere {
     const known = views.filter(({ state }) => state !== "unknown");
     const bad = known.filter(({ state }) => isBad(state));
     this.freshlyCutOff = bad.filter(isFresh);
-    this.isMeasured = known.length >= 1;
+    this.isMeasured = known.length >= 1 && known.length >= views.length / 2;
     this.isBad = this.isMeasured && bad.length >= known.length / 2;
     this.latelyBad = views.filter((view) => isBad(view.state) || wasBad(view));
     const lately = this.latelyBad.filter((view) => known.includes(view));

@@ -71,7 +71,7 @@ export function stateOfAll(states: State[]): State {
   const known = states.filter((state) => state !== "unknown");
   const inOutage = known.filter((state) => state === "outage");
   if (known.length === 0 || known.length < states.length / 2) return "unknown";
-  if (inOutage.length >= known.length / 2) return "outage";
+  if (inOutage.length >= states.length / 2) return "outage";
   if (known.some(isBad)) return "degraded";
   return "operational";
 }

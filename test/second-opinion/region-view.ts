@@ -35,7 +35,7 @@ export function viewOf(
   pastIncidents: PastIncident[],
 ): RegionView {
   const judged = new Judged(series, at, knownAt, rules, impairments);
-  const inWindow = judged.within(at - windowMs(series.component, rules));
+  const inWindow = sinceTheLastGap(judged.within(at - windowMs(series.component, rules)), series.component, rules);
   const standing = inWindow.length < rules.min_samples ? refusalsAtTheEnd(judged, rules) : [];
   const stands = standing.length >= rules.min_samples;
   const seen = stands ? standing : inWindow;
@@ -43,7 +43,7 @@ export function viewOf(
   const failed = seen.filter(fails).length;
   const limited = seen.filter(({ fault }) => fault === "limited").length;
   const blocked = seen.filter(({ fault }) => fault === "blocked").length;
-  const good = seen.length - failed;
+  const size = seen.length + (stands || failed === seen.length ? 0 : missedBy(seen, series.component, at));
   const slow = seen.filter(isSlow).length;
   const causedByNetworks = (one: Sample) => networkFaults.includes(one.fault!) || isSlow(one);
   const bad = seen.filter((one) => fails(one) || isSlow(one));
@@ -66,11 +66,15 @@ export function viewOf(
     !(mayBeOurs && hadOwnTrouble(impairments, series.region, { after: partFrom, until: at, now: knownAt }, rules)) &&
     everyWindowFails(judged, rules);
 
+  // of few samples, scattered failures would often be half
+  const halfOfAll = windowMs(series.component, rules) / series.component.cadenceMs / 2;
+  const isClear = failed === seen.length || failed - limited >= halfOfAll * rules.outage_bad_share;
+
   let state: State;
   if (!reporting || seen.length < rules.min_samples) state = "unknown";
-  else if ((failed - limited) / seen.length >= rules.outage_bad_share) state = "outage";
-  else if (failed / seen.length >= rules.degraded_bad_share && failed >= rules.degraded_min_failed) state = "degraded";
-  else if (slow >= 1 && slow >= good / 2) state = "degraded";
+  else if ((failed - limited) / size >= rules.outage_bad_share && isClear) state = "outage";
+  else if (failed / size >= rules.degraded_bad_share && failed >= rules.degraded_min_failed) state = "degraded";
+  else if (slow >= 1 && slow >= (size - failed) / 2) state = "degraded";
   else if (failsInPart) state = "degraded";
   else state = "operational";
 
@@ -161,6 +165,23 @@ class Judged {
   within(after: number): Sample[] {
     return this.#samples.filter(({ ts }) => ts > after);
   }
+}
+
+/** The window begins anew after a gap that leaves room for too few samples in it. */
+function sinceTheLastGap(seen: Sample[], component: Component, rules: Rules): Sample[] {
+  const lengthMs = windowMs(component, rules);
+  const longestGapMs = Math.max(lengthMs / 2, lengthMs - rules.gap_room_samples * component.cadenceMs);
+  const place = seen.findLastIndex(({ ts }, i) => {
+    const before = seen[i - 1];
+    return before !== undefined && ts - before.ts > longestGapMs + (isRefusal(before) ? rules.refusal_pause_ms : 0);
+  });
+  return seen.slice(Math.max(place, 0));
+}
+
+/** The cadences since the oldest of these samples that have none; none are missed while a refused probe pauses. */
+function missedBy(seen: Sample[], { cadenceMs }: Component, at: number): number {
+  if (seen.length === 0 || seen.some(isRefusal)) return 0;
+  return Math.max(Math.floor((at - seen[0]!.ts) / cadenceMs) - seen.length, 0);
 }
 
 /** Leaves out a stream's slots while its socket was down: these count for the socket. */

@@ -83,6 +83,7 @@ export interface Rules {
   vote_max_age_ms: number;
   vote_max_age_cadences: number;
   min_samples: number;
+  gap_room_samples: number;
   slow_multiple: number;
   slow_floor_ms: number;
   slow_untypical_ms: number;

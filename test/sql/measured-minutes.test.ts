@@ -144,6 +144,71 @@ void t.test("a minute with half of its samples bad is down, as a state is", asyn
   t.match(of(reliability, "kraken"), { downMinutes: 0, uptimePct: 100 });
 });
 
+void t.test(
+  "a minute says nothing about a venue of which fewer than half of the components were measured",
+  async (t) => {
+    const database = await startHourAgo(t);
+    const { pool, from } = database;
+    const at = (minute: number) => from + minute * minuteMs;
+    await minutes(pool, { from, count: 10 });
+    const okx = await pool.query<{ component: string; kind: string }>(
+      sql`select component, kind from component join venue using (venue_id) where venue = 'okx' order by kind, component`,
+    );
+    const rest = okx.filter(({ kind }) => kind === "rest");
+    t.strictSame([rest.length, okx.length], [4, 8]);
+    const measure = async (minute: number, some: typeof okx, bad: number) => {
+      for (const { component } of some)
+        await minutes(pool, { from: at(minute), count: 1, venue: "okx", component, bad });
+    };
+    await measure(10, rest.slice(0, 3), 10);
+    await measure(11, rest, 10);
+    // one of two known endpoints is a quarter of its REST
+    await measure(12, okx.slice(2), 0);
+    await measure(12, rest.slice(3), 10);
+    // two of two are half of it
+    await measure(13, okx.slice(2), 0);
+    await measure(13, rest.slice(2), 10);
+    const figures = async () => of(await reliabilityOf(t, database, at(14)), "okx");
+    const right = {
+      ...{ measuredMinutes: 13, downMinutes: 2, degradedMinutes: 1, scheduledMinutes: 14 },
+      rest: { measuredMinutes: 13, downMinutes: 2 },
+      streams: { measuredMinutes: 12, downMinutes: 0 },
+    };
+    t.match(await figures(), right);
+
+    await pool.query(sql`
+    update component set ends_at = now() + interval '1 hour' where component = 'rest:ticker'
+  `);
+    await pool.query(sql`
+    update component c set unwatched = tstzmultirange(tstzrange(now(), null))
+    from venue v
+    where v.venue_id = c.venue_id and v.venue = 'okx' and c.kind = 'ws'
+  `);
+    for (let twice = 0; twice < 2; twice++) await pool.query(sql`call upkeep.keep_components_published()`);
+    const kept = await pool.query<{ holds_from: Date; holds_to: Date; rest: number; streams: number }>(sql`
+    select holds_from, holds_to, rest, streams
+    from components_published join venue using (venue_id)
+    where venue = 'okx'
+    order by holds_from
+  `);
+    t.strictSame(
+      kept.map(({ rest, streams }) => [rest, streams]),
+      [
+        [4, 4],
+        [4, 0],
+        [3, 0],
+      ],
+      "what the registry publishes from now on, and from the day on at which an entry ends",
+    );
+    t.ok(
+      kept.slice(1).every(({ holds_from }, i) => +holds_from === +kept[i]!.holds_to),
+      "without a gap",
+    );
+    await pool.query(sql`call upkeep.mend('venue_minute', ${new Date(from)}, ${new Date(at(14))})`);
+    t.match(await figures(), right, "minutes that are over stay as they were");
+  },
+);
+
 void t.test("an outage of one component is no downtime of its venue, and the row names the component", async (t) => {
   const database = await startHourAgo(t);
   const { pool, from } = database;

@@ -111,26 +111,38 @@ function componentMinutes(
   });
 }
 
+/** @param components those that the registry publishes, all the time */
 function venueMinutes(measuredMinute: ReturnType<typeof componentMinutes>, components: readonly Component[]) {
   const venueOf = new Map(components.map(({ component_id, venue_id }) => [component_id, venue_id]));
   const kindOf = new Map(components.map(({ component_id, kind }) => [component_id, kind]));
-  return groups(measuredMinute, ({ minute, component_id }) => `${+minute} ${venueOf.get(component_id)}`).map((rows) => {
-    const { minute, component_id } = rows[0]!;
-    const rest = rows.filter((row) => kindOf.get(row.component_id) === "rest");
-    const restDown = rest.filter((row) => row.down).length;
-    const down = rows.filter((row) => row.down).length;
-    const bad = rows.filter((row) => row.bad).length;
-    return {
-      minute,
-      venue_id: venueOf.get(component_id)!,
-      ...{ components: rows.length, components_down: down, components_bad: bad },
-      ...{ rest_components: rest.length, rest_down: restDown },
-      down:
-        (rest.length > 0 && restDown >= rest.length / 2) ||
-        (rest.length < rows.length && down - restDown >= (rows.length - rest.length) / 2),
-      bad: bad > 0,
-    };
-  });
+  return groups(measuredMinute, ({ minute, component_id }) => `${+minute} ${venueOf.get(component_id)}`).flatMap(
+    (rows) => {
+      const { minute, component_id } = rows[0]!;
+      const ofVenue = components.filter(({ venue_id }) => venue_id === venueOf.get(component_id));
+      const restPublished = ofVenue.filter(({ kind }) => kind === "rest").length;
+      const streamsPublished = ofVenue.length - restPublished;
+      if (rows.length < ofVenue.length / 2) return [];
+      const rest = rows.filter((row) => kindOf.get(row.component_id) === "rest");
+      const restDown = rest.filter((row) => row.down).length;
+      const down = rows.filter((row) => row.down).length;
+      const bad = rows.filter((row) => row.bad).length;
+      return {
+        minute,
+        venue_id: venueOf.get(component_id)!,
+        ...{
+          components: rows.length,
+          components_down: down,
+          components_bad: bad,
+          components_published: ofVenue.length,
+        },
+        ...{ rest_components: rest.length, rest_down: restDown, rest_published: restPublished },
+        down:
+          (restDown > 0 && restDown >= restPublished / 2) ||
+          (down > restDown && down - restDown >= streamsPublished / 2),
+        bad: bad > 0,
+      };
+    },
+  );
 }
 
 function sumsOfComponents(measuredMinute: ReturnType<typeof componentMinutes>, widthMs: number) {
@@ -144,11 +156,11 @@ function sumsOfComponents(measuredMinute: ReturnType<typeof componentMinutes>, w
 function sumsOfVenues(venueMinute: ReturnType<typeof venueMinutes>, widthMs: number) {
   return groups(venueMinute, ({ minute, venue_id }) => `${floor(minute, widthMs)} ${venue_id}`).map((rows) => {
     const { minute, venue_id } = rows[0]!;
-    /** Judges each minute by these components alone. */
-    const partly = (name: string, countOf: (row: (typeof rows)[0]) => { all: number; down: number }) => {
+    /** Judges each minute by these components alone, where at least half of them were measured. */
+    const partly = (name: string, countOf: (row: (typeof rows)[0]) => Record<"all" | "measured" | "down", number>) => {
       const judged = rows.flatMap((row) => {
-        const { all, down } = countOf(row);
-        return all > 0 ? [{ ...row, down: down >= all / 2 }] : [];
+        const { all, measured, down } = countOf(row);
+        return measured > 0 && measured >= all / 2 ? [{ ...row, down: down > 0 && down >= all / 2 }] : [];
       });
       const of = counted(judged);
       return {
@@ -160,9 +172,10 @@ function sumsOfVenues(venueMinute: ReturnType<typeof venueMinutes>, widthMs: num
     };
     return {
       ...{ start: new Date(floor(minute, widthMs)), venue_id, ...counted(rows) },
-      ...partly("rest", (row) => ({ all: row.rest_components, down: row.rest_down })),
+      ...partly("rest", (row) => ({ all: row.rest_published, measured: row.rest_components, down: row.rest_down })),
       ...partly("stream", (row) => ({
-        all: row.components - row.rest_components,
+        all: row.components_published - row.rest_published,
+        measured: row.components - row.rest_components,
         down: row.components_down - row.rest_down,
       })),
     };

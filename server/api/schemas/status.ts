@@ -187,7 +187,7 @@ export const statusResponse = named(
       state: {
         ...state,
         description:
-          "outage if at least half of the known venues are in outage, degraded if any is degraded or in outage, unknown while fewer than half of the venues are known.",
+          "outage if at least half of the venues are in outage, degraded if any is degraded or in outage, unknown while fewer than half of the venues are known.",
       },
       uptimePct90d: {
         ...uptimePct,

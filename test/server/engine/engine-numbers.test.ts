@@ -13,6 +13,7 @@ const others: RulesRow extends infer Row ? { [Name in keyof Row]: [number, numbe
   window_ms: [50_000, 70_000],
   window_cadences: [5, 7],
   min_samples: [2, 4],
+  gap_room_samples: [2, 4],
   degraded_bad_share: [0.15, 0.25],
   degraded_min_failed: [1, 3],
   outage_bad_share: [0.4, 0.6],

@@ -2,6 +2,10 @@
 import type { Mutant } from "./mutant.js";
 
 export const ofImpairedRegions: Record<string, Mutant> = {
+  "a few known components speak for a venue in a region": {
+    clause: "  having count(*) * 2 >= n.components\n",
+    noticedBy: ["4-few-known-components"],
+  },
   // Impairments
   "no region is ever impaired": {
     clause: "  perform engine.keep_impairments(at, r);\n",

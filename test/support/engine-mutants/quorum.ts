@@ -68,17 +68,17 @@ export const ofQuorum: Record<string, Mutant> = {
     noticedBy: ["6-relapse-within-the-hold"],
   },
   "a venue with half of its components in outage is not in outage": {
-    clause: "k.outage * 2 >= k.known",
-    becomes: "k.outage * 2 > k.known",
+    clause: "k.outage * 2 >= k.components",
+    becomes: "k.outage * 2 > k.components",
     noticedBy: ["5-state-of-a-venue"],
   },
-  "unknown components make a venue's outage harder": {
-    clause: "k.outage * 2 >= k.known",
-    becomes: "k.outage * 2 >= k.components",
-    noticedBy: ["5-state-of-a-venue"],
+  "only the known components count for a venue's outage": {
+    clause: "k.outage * 2 >= k.components",
+    becomes: "k.outage * 2 >= k.known",
+    noticedBy: ["5-state-of-a-venue", "5-venue-after-a-gap"],
   },
   "one component in outage puts its venue in outage": {
-    clause: "k.outage * 2 >= k.known",
+    clause: "k.outage * 2 >= k.components",
     becomes: "k.outage > 0",
     noticedBy: ["5-state-of-a-venue"],
   },
@@ -91,10 +91,6 @@ export const ofQuorum: Record<string, Mutant> = {
     becomes: "sum(k.known) * 2 <= sum(k.components)",
     noticedBy: ["5-few-known-components"],
   },
-  "a single known endpoint speaks for all of REST": {
-    clause: "k.known * 2 >= k.components and ",
-    noticedBy: ["5-few-known-components"],
-  },
   "what has ended still counts": {
     clause: " and (c.ends_at <= at) is not true",
     noticedBy: ["5-few-known-components"],
@@ -105,8 +101,13 @@ export const ofQuorum: Record<string, Mutant> = {
     noticedBy: ["5-few-known-components"],
   },
   "half of the venues in outage are not an outage": {
-    clause: "when outage * 2 >= known then 'outage'",
-    becomes: "when outage * 2 > known then 'outage'",
+    clause: "when outage * 2 >= venues then 'outage'",
+    becomes: "when outage * 2 > venues then 'outage'",
+    noticedBy: ["5-state-of-a-venue"],
+  },
+  "only the known venues count for the fleet's outage": {
+    clause: "when outage * 2 >= venues then 'outage'",
+    becomes: "when outage * 2 >= known then 'outage'",
     noticedBy: ["5-state-of-a-venue"],
   },
   "a venue's dead streams are diluted by its REST": {

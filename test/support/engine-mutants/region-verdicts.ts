@@ -24,6 +24,36 @@ export const ofRegionVerdicts: Record<string, Mutant> = {
     noticedBy: ["3-vote-age"],
   },
   "one sample is enough for a verdict": { clause: " or c.samples < r.min_samples", noticedBy: ["3-too-few-samples"] },
+  "old and new samples share a window": {
+    clause: "where s.ts > g.halfway_at or not s.resumes",
+    becomes: "where true",
+    noticedBy: ["3-gap-of-a-slow-cadence", "3-gap-before-the-run"],
+  },
+  "old and new samples that are all well share a window": {
+    clause: "case when n.resumed_at - n.paused_at > w.longest_gap then n.later_samples else n.samples end",
+    becomes: "n.samples",
+    noticedBy: ["3-gap"],
+  },
+  "the pause after a refusal is a gap like any other": {
+    clause: "then engine.ms(r.refusal_pause_ms)\n              else interval '0'",
+    becomes: "then interval '0'\n              else interval '0'",
+    noticedBy: ["3-no-gap-after-a-refusal"],
+  },
+  "a share grows while a probe is away": {
+    clause: "look.limited + look.blocked > 0, g.cadence_ms, r\n          )",
+    becomes: "true, g.cadence_ms, r\n          )",
+    noticedBy: ["3-share-does-not-grow", "3-gap-before-the-run"],
+  },
+  "what fails all the time gets better while a probe is away": {
+    clause: "when look.failed = look.samples then 0",
+    becomes: "when false then 0",
+    noticedBy: ["5-venue-after-a-gap"],
+  },
+  "slots are missed while a refused probe pauses": {
+    clause: "look.limited + look.blocked > 0, g.cadence_ms, r\n          )",
+    becomes: "false, g.cadence_ms, r\n          )",
+    noticedBy: ["3-no-slot-is-missed-in-a-pause"],
+  },
   "refusals do not stand while a probe pauses": {
     clause: "where look.samples < r.min_samples\n          and s.component_id",
     becomes: "where false\n          and s.component_id",
@@ -39,14 +69,19 @@ export const ofRegionVerdicts: Record<string, Mutant> = {
     becomes: "engine.is_refusal(a.fault)",
     noticedBy: ["3-refused-and-silent"],
   },
+  "half of a few samples is an outage": {
+    clause: " * r.outage_bad_share and n.is_clear then",
+    becomes: " * r.outage_bad_share then",
+    noticedBy: ["3-half-of-a-few"],
+  },
   "exactly the share of an outage is not an outage": {
-    clause: "c.failed - c.limited >= c.samples * r.outage_bad_share",
-    becomes: "c.failed - c.limited > c.samples * r.outage_bad_share",
+    clause: "c.failed - c.limited >= (c.samples + c.missed) * r.outage_bad_share",
+    becomes: "c.failed - c.limited > (c.samples + c.missed) * r.outage_bad_share",
     noticedBy: ["3-a-half-is-an-outage"],
   },
   "exactly the share of a degraded component is not degraded": {
-    clause: "c.failed >= greatest(c.samples * r.degraded_bad_share, r.degraded_min_failed)",
-    becomes: "c.failed > c.samples * r.degraded_bad_share and c.failed >= r.degraded_min_failed",
+    clause: "c.failed >= greatest((c.samples + c.missed) * r.degraded_bad_share, r.degraded_min_failed)",
+    becomes: "c.failed > (c.samples + c.missed) * r.degraded_bad_share and c.failed >= r.degraded_min_failed",
     noticedBy: ["3-a-fifth-is-degraded"],
   },
   "no component is ever slow": {
@@ -54,18 +89,18 @@ export const ofRegionVerdicts: Record<string, Mutant> = {
     noticedBy: ["3-slow-venue", "3-slow-limits"],
   },
   "a component with half of its samples slow is not slow": {
-    clause: "c.slow * 2 >= c.samples",
-    becomes: "c.slow * 2 > c.samples",
+    clause: "c.slow * 2 >= c.samples + c.missed",
+    becomes: "c.slow * 2 > c.samples + c.missed",
     noticedBy: ["3-half-of-them-slow"],
   },
   "one slow sample makes a component slow": {
-    clause: "c.slow > 0 and c.slow * 2 >= c.samples - c.failed",
+    clause: "c.slow > 0 and c.slow * 2 >= c.samples + c.missed - c.failed",
     becomes: "c.slow > 0",
     noticedBy: ["3-half-of-them-slow"],
   },
   "failed samples count as not slow": {
-    clause: "c.samples - c.failed then",
-    becomes: "c.samples then",
+    clause: "c.samples + c.missed - c.failed then",
+    becomes: "c.samples + c.missed then",
     noticedBy: ["3-slow-among-failed"],
   },
   "a sample exactly at the limit is not slow": {
@@ -90,8 +125,8 @@ export const ofRegionVerdicts: Record<string, Mutant> = {
     noticedBy: ["3-slow-venue", "3-slow-among-failed"],
   },
   "good samples do not end a bad run": {
-    clause: "count(*) filter (\n            where s.ts > coalesce(look.newest_well_at, g.judged_from) and",
-    becomes: "count(*) filter (where s.ts > g.judged_from and",
+    clause: "count(*) filter (\n            where s.ts > coalesce(look.newest_well_at, look.judged_from) and",
+    becomes: "count(*) filter (where s.ts > look.judged_from and",
     noticedBy: ["6-scattered-errors", "6-three-in-a-row"],
   },
   "a region that fell silent still counts as reporting": {
@@ -106,9 +141,9 @@ export const ofRegionVerdicts: Record<string, Mutant> = {
   },
   "unserved slots count towards a stream's run": {
     clause: `count(*) filter (
-            where s.ts > coalesce(look.newest_well_at, g.judged_from) and not (g.streams and s.unserved is true)
+            where s.ts > coalesce(look.newest_well_at, look.judged_from) and not (g.streams and s.unserved is true)
           ) as run,`,
-    becomes: "count(*) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from)) as run,",
+    becomes: "count(*) filter (where s.ts > coalesce(look.newest_well_at, look.judged_from)) as run,",
     noticedBy: ["6-stall-before-the-socket-fell"],
   },
   "unserved slots of REST do not count towards a run": {

@@ -46,6 +46,7 @@ function varied(usual: Rules, dice: Dice): Rules {
     window_cadences: dice.weighted([4, 6]),
     vote_max_age_ms: dice.weighted([15_000, 30_000, 60_000]),
     min_samples: dice.weighted([2, 3]),
+    gap_room_samples: dice.weighted([3, 2, 1]),
     partial_windows: dice.weighted([2, 3]),
     quorum_min_regions: dice.weighted([1, 2, 2, 2, 3]),
     opening_bad_run: dice.weighted([1, 2, 3, 3]),
