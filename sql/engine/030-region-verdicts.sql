@@ -326,6 +326,7 @@ as $$
         look.failed,
         look.limited,
         look.blocked,
+        look.unanswered,
         look.slow,
         look.unserved,
         look.newest_at,

@@ -1,4 +1,4 @@
-/** What one region by itself sees of a venue, as `sql/views/022-region-views.sql` says it. */
+/** What one region by itself sees of a venue, as `sql/views/028-region-views.sql` says it. */
 import { component, presentFault } from "./incident.js";
 import {
   instant,
