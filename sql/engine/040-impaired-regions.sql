@@ -83,8 +83,8 @@ $$;
 
 -- How each region sees each venue as a whole; only venues of which it knows at least half of the components, because a
 -- few do not speak for the venue. Not by unproven ones. A venue is cut off where the region's network may be the
--- reason: an answer of the venue, also a bad one, shows that the way works, and a region that blamed itself for a common
--- outage would leave no trace of it.
+-- reason: an answer of the venue, also a bad one, shows that the way works, and a region that blamed itself for a
+-- common outage would leave no trace of it.
 create function engine.venues_by_region(at timestamptz, r engine.rules)
 returns table (
   region_id   smallint,

@@ -93,7 +93,8 @@ function ChainRead({ detail: { chain, exchange }, now }: { detail: VenueDetail; 
   if (chain.standsSince === null) return null;
   return (
     <p>
-      <Sign state="outage" /> <a href={`/incidents/${chain.incident}`}>{venueWords.chainStands(isolated(chain.name))}</a>{" "}
+      <Sign state="outage" />{" "}
+      <a href={`/incidents/${chain.incident}`}>{venueWords.chainStands(isolated(chain.name))}</a>{" "}
       <Instant at={chain.standsSince} now={now} /> {venueWords.notAtFault(chain.providers.length)}
     </p>
   );
