@@ -1,5 +1,5 @@
--- Drops what schema/017-measured-minutes.sql, 018-as-of-when.sql and 028-published-components.sql have replaced, once no
--- view or function depends on it: from the top down, because each roll-up is built on the one after it.
+-- Drops what schema/017-measured-minutes.sql, 018-as-of-when.sql and 028-published-components.sql have replaced, once
+-- no view or function depends on it: from the top down, because each roll-up is built on the one after it.
 set local client_min_messages = warning;
 drop materialized view if exists venuewatch_former_venues.venue_day;
 drop materialized view if exists venuewatch_former_venues.venue_hour;

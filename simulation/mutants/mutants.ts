@@ -215,7 +215,7 @@ export const mutants: readonly Mutant[] = [
     name: "a rate limit is an outage",
     file: "sql/engine/030-region-verdicts.sql",
     from: "when c.failed - c.limited >= (c.samples + c.missed) * r.outage_bad_share and n.is_clear then 'outage'",
-    to: "when c.failed >= (c.samples + c.missed) * r.outage_bad_share and n.is_clear then 'outage'",
+    to: "when c.failed >= (c.samples + c.missed) * r.outage_bad_share then 'outage'",
     faults: "00:01:10.000 limit venue-1 for 60000 ms",
   },
   {

@@ -22,17 +22,23 @@ export const ofInstants: Record<string, Mutant> = {
     noticedBy: ["6-silent-regions-were-well"],
   },
   "for components that are not healthy, samples are used before they are known": {
-    clause: `        and s.ts
-          <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r)
-            - s.received_after_s * interval '1 second'
-`,
+    clause: `          and s.ts
+            <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r)
+              - s.received_after_s * interval '1 second'
+          and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
+        window`,
+    becomes: `          and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
+        window`,
     noticedBy: ["6-late-trouble"],
   },
   "bad runs include samples that are not known yet": {
     clause: `          and s.ts
             <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r)
               - s.received_after_s * interval '1 second'
-`,
+          and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
+        group by 1`,
+    becomes: `          and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
+        group by 1`,
     noticedBy: ["6-three-that-hung"],
   },
   "the slowest cadence sets the window of all components": {

@@ -85,7 +85,7 @@ export const ofRegionVerdicts: Record<string, Mutant> = {
     noticedBy: ["3-a-fifth-is-degraded"],
   },
   "no component is ever slow": {
-    clause: "      when c.slow > 0 and c.slow * 2 >= c.samples - c.failed then 'degraded'\n",
+    clause: "      when c.slow > 0 and c.slow * 2 >= c.samples + c.missed - c.failed then 'degraded'\n",
     noticedBy: ["3-slow-venue", "3-slow-limits"],
   },
   "a component with half of its samples slow is not slow": {
@@ -228,8 +228,8 @@ export const ofRegionVerdicts: Record<string, Mutant> = {
     noticedBy: ["4-run-after-an-impairment"],
   },
   "one failed sample makes a component degraded": {
-    clause: "greatest(c.samples * r.degraded_bad_share, r.degraded_min_failed)",
-    becomes: "c.samples * r.degraded_bad_share",
+    clause: "greatest((c.samples + c.missed) * r.degraded_bad_share, r.degraded_min_failed)",
+    becomes: "(c.samples + c.missed) * r.degraded_bad_share",
     noticedBy: ["3-one-failed-of-five"],
   },
 };

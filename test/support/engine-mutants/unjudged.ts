@@ -3,14 +3,14 @@ import type { Mutant } from "./mutant.js";
 
 export const ofUnjudged: Record<string, Mutant> = {
   "a rate limit is an outage": {
-    clause: "when c.failed - c.limited >= c.samples * r.outage_bad_share then 'outage'",
-    becomes: "when c.failed >= c.samples * r.outage_bad_share then 'outage'",
+    clause: "when c.failed - c.limited >= (c.samples + c.missed) * r.outage_bad_share and n.is_clear then 'outage'",
+    becomes: "when c.failed >= (c.samples + c.missed) * r.outage_bad_share then 'outage'",
     noticedBy: ["3-limited-is-degraded", "6-limited-everywhere"],
   },
   "a rate limit is no trouble": {
-    clause: "when c.failed >= greatest(c.samples * r.degraded_bad_share, r.degraded_min_failed) then 'degraded'",
+    clause: "when c.failed >= greatest((c.samples + c.missed) * r.degraded_bad_share, r.degraded_min_failed) then",
     becomes:
-      "when c.failed - c.limited >= greatest(c.samples * r.degraded_bad_share, r.degraded_min_failed) then 'degraded'",
+      "when c.failed - c.limited >= greatest((c.samples + c.missed) * r.degraded_bad_share, r.degraded_min_failed) then",
     noticedBy: ["3-limited-is-degraded", "6-limited-everywhere"],
   },
   "a single refusal makes the trouble one of the place": {
