@@ -74,8 +74,8 @@ as $$
   select c.venue_id, count(*)
   from component c
   join venue v using (venue_id)
-  where c.published and v.published
-    and c.component_id not in (select u.component_id from engine.unproven(at) u)
+  left join engine.unproven(at) u using (component_id)
+  where c.published and v.published and u.component_id is null
   group by c.venue_id
 $$;
 

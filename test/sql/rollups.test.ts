@@ -136,7 +136,7 @@ void t.test("one region is enough where only one is published", async (t) => {
   const { pool, registry } = await emptied(database);
   const watched = await watchedBy(pool);
   const minute = Math.floor(Date.now() / minuteMs) * minuteMs - 20 * minuteMs;
-  const before = samplesWithin(randomFrom(3), new Date(minute), 6, [1, 2, 3, 4, 5], [1]);
+  const before = samplesWithin(randomFrom(3), new Date(minute), 6, [1, 2, 3, 4, 5, 6, 7, 8, 9], [1]);
   await insertRaw(pool, before);
   await pool.query(sql`call upkeep.refresh_late(now())`);
   await same(t, pool, { component_minute: rollUp(before, watched).component_minute, venue_minute: [] });
