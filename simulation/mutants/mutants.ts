@@ -272,7 +272,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "what a page no longer lists stays listed",
     file: "server/notices/statuspage.js",
-    from: "listedFrom: problem !== null ? null : isWhole ? new Date(0) : reachOf(posted),",
+    from: "listedFrom: problem !== null ? null : isWhole ? new Date(0) : reachOf(posted, at),",
     to: "listedFrom: null,",
     faults: "00:01:30.000 errors venue-1 for 20000 ms",
   },
