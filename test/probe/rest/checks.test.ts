@@ -61,7 +61,7 @@ void t.test("the newest item's time or id is read", (t) => {
   for (const empty of [{ all: [] }, { all: null }, {}])
     t.equal(newestOf(list, empty), "none", "an empty list has no newest item");
   for (const times of [[0], ["1700000003000"], [null, "never"], [Date.now() / 1000 + 60], [-1, 1e300]])
-    t.equal(newestOf(list, { all: times.map((time) => ({ t: time })) }), null, `${times} say nothing`);
+    t.equal(newestOf(list, { all: times.map((time) => ({ t: time })) }), null, `${JSON.stringify(times)} say nothing`);
   t.equal(newestOf(list, { all: {} }), null);
   t.end();
 });
