@@ -1432,7 +1432,7 @@ export interface components {
     /** @description Why a state is unknown, by quorum or to one region. */
     UnseenBecause: {
       /**
-       * @description never, ended, blocked: as in UnknownBecause. Of one region alone: impaired: its own network is in trouble. silent: no measurement has come from it of late. unmeasured: none ever has.
+       * @description never, ended, blocked: as in UnknownBecause. Of one region alone: impaired: its own network is in trouble. silent: no measurement has come from it of late. unmeasured: none is known.
        * @enum {string}
        */
       reason: "never" | "ended" | "blocked" | "impaired" | "silent" | "unmeasured";
@@ -1453,7 +1453,7 @@ export interface components {
       /** @description Fault of the newest measurement there; null if it was good, or slow. */
       fault: components["schemas"]["Fault"] | null;
     };
-    /** @description The venue as one region alone sees it. */
+    /** @description The venue as one region alone sees it. While the region is impaired, it is unknown. */
     RegionView: {
       /** @description Region id. */
       region: string;
@@ -1644,7 +1644,7 @@ export interface components {
       reporting: boolean;
       /** @description Whether the region is impaired and therefore has no vote; see /v1/regions. */
       impaired: boolean;
-      /** @description What this region alone sees; no decision depends on it. */
+      /** @description What this region alone sees, also while it is impaired; no decision depends on it. */
       state: components["schemas"]["State"];
       /** @description Samples of all components in the range. */
       samples: number;
@@ -1658,15 +1658,7 @@ export interface components {
       p95Ms: number | null;
       /** @description Slot of the newest sample. */
       newestAt: string | null;
-      /**
-       * Format: date-time
-       * @description The tick since which this region sees it so.
-       */
-      since: string;
-      /** @description Why it is unknown. Null if it is not, or for want of measurements or of a decision: `stale` says whether the engine decides. */
-      unknownBecause: components["schemas"]["UnseenBecause"] | null;
-      /** @description The components that it sees otherwise than all regions together. */
-      dissent: components["schemas"]["RegionDissent"][];
+      view: components["schemas"]["RegionView"];
     };
     /** @description Incidents of one component and severity, by hour of the day and day of the week. All in UTC. */
     IncidentPattern: {

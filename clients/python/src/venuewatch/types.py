@@ -1320,7 +1320,7 @@ class UnseenBecause(TypedDict):
 
     reason: Literal["never", "ended", "blocked", "impaired", "silent", "unmeasured"]
     """never, ended, blocked: as in UnknownBecause. Of one region alone: impaired: its own network is in
-    trouble. silent: no measurement has come from it of late. unmeasured: none ever has."""
+    trouble. silent: no measurement has come from it of late. unmeasured: none is known."""
     detail: str
     """The same in words."""
 
@@ -1339,7 +1339,7 @@ class RegionDissent(TypedDict):
 
 
 class RegionView(TypedDict):
-    """The venue as one region alone sees it."""
+    """The venue as one region alone sees it. While the region is impaired, it is unknown."""
 
     region: str
     """Region id."""
@@ -1556,7 +1556,7 @@ class RegionComparison(TypedDict):
     impaired: bool
     """Whether the region is impaired and therefore has no vote; see /v1/regions."""
     state: State
-    """What this region alone sees; no decision depends on it."""
+    """What this region alone sees, also while it is impaired; no decision depends on it."""
     samples: int
     """Samples of all components in the range."""
     goodPct: Union[float, None]
@@ -1569,13 +1569,7 @@ class RegionComparison(TypedDict):
     """Exact 95th percentile; null if there were fewer than 10."""
     newestAt: Union[str, None]
     """Slot of the newest sample."""
-    since: str
-    """The tick since which this region sees it so."""
-    unknownBecause: Union[UnseenBecause, None]
-    """Why it is unknown. Null if it is not, or for want of measurements or of a decision: `stale` says whether
-    the engine decides."""
-    dissent: list[RegionDissent]
-    """The components that it sees otherwise than all regions together."""
+    view: RegionView
 
 
 class IncidentPatternRecurringItem(TypedDict):
