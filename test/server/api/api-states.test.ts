@@ -27,6 +27,7 @@ async function askAll(api: Api, venues: { id: string }[]): Promise<void> {
   const paths = [
     ...["/v1/status", "/v1/status?category=exchange", "/v1/status?category=bridge"],
     ...venues.flatMap(({ id }) => [`/v1/targets/${id}`, `/v1/targets/${id}/state`]),
+    `/v1/targets/${venue}/state?region=us-east`,
     ...[`/v1/exchanges/${venue}?range=7d&region=us-east`, "/v1/regions", "/v1/thresholds"],
     ...["/v1/incidents", "/v1/incidents?status=open", "/v1/reliability", "/v1/reliability?days=1&category=bridge"],
     ...["/v1/detection", "/v1/notify", `/v1/targets/${venue}?format=csv`, `/v1/exchanges/${venue}?format=csv`],
@@ -157,6 +158,12 @@ void t.test("every response fits its schema, in every state", async (t) => {
     const { incidents, venues } = await boardIn(t, database);
     t.match(incidents, [{ venue: "kraken", fault: "limited" }]);
     t.equal(venues.filter(({ state }) => state === "unknown").length, 3);
+    await pool.query(
+      sql`delete from region_state s using region g where g.region_id = s.region_id and g.region = 'us-east'`,
+    );
+    const api = await serve(t, database);
+    for (const seen of ["gemini/state", "binance/state", "kraken/state?region=us-east"])
+      await request(api, `/v1/targets/${seen}`);
     await syncRegistry(pool, database.registry);
   });
 

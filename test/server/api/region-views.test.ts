@@ -1,4 +1,4 @@
-/** "Down, or just me?": what one region by itself sees, in `/v1/targets/{venue}/state` and `/v1/targets/{venue}`. */
+/** "Is it down, or just me?": what one region by itself sees, in the state of a venue and on its page. */
 import t, { type Test } from "tap";
 import { syncRegistry } from "../../../server/database/sync-registry.js";
 import type { regionView } from "../../../server/api/schemas/region-view.js";
