@@ -61,10 +61,13 @@ for (const gapS of [15, 20, 31, 46, 50, 59, 61, 100, 240, 600])
     for (const whose of new Set(before.flatMap((event) => (event.state === null ? [] : event.whose)))) {
       const had = before.findLast((event) => event.whose === whose)!.state;
       const states = after.filter((event) => event.whose === whose).map(({ state }) => state);
-      t.ok(states.filter((state) => state === "unknown").length <= 1, `${whose} is unknown once at most: ${states}`);
+      t.ok(
+        states.filter((state) => state === "unknown").length <= 1,
+        `${whose} is unknown once at most: ${states.join(", ")}`,
+      );
       t.ok(
         states.every((state) => state === "unknown" || worse.indexOf(state!) <= worse.indexOf(had!)),
-        `${whose} was ${had} and is never worse: ${states}`,
+        `${whose} was ${had} and is never worse: ${states.join(", ")}`,
       );
       if (states.length > 0) t.equal(states.at(-1), had, `${whose} is what it was`);
     }

@@ -14,7 +14,7 @@ const rulesSince = [
   ["0.2.0", "d02374abcebc"],
   ["0.3.0", "cfdd2a1e637d"],
   ["0.9.0", "af68173c0dab"],
-  ["0.10.0", "fb2dac017a0f"],
+  ["0.10.0", "a96ffd4a1c6a"],
 ] as const;
 
 const hash = createHash("sha256")
