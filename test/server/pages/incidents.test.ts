@@ -50,7 +50,7 @@ void t.test("the page of an incident that the engine opened", async (t) => {
     t.match(text, /Severity Down: enough regions saw at least half of their requests or messages fail\./);
     t.match(text, /Most frequent fault No answer in time \(timeout\): (\d+) of \1 failed samples\./);
     t.match(text, /An endpoint \(rest:ticker\) https:\/\/openapi\.okx\.com\//);
-    t.match(text, /2 of the 3 regions that reported had to see the trouble/);
+    t.match(text, /2 of the 3 regions with a vote had to see the trouble/);
     t.match(text, /These did: Central Europe, US East\./);
     t.match(
       text,
