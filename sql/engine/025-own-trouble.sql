@@ -32,10 +32,16 @@ return case
   else recognised_at <= known_at - engine.ms(r.impaired_within_ms)
 end;
 
--- Whether a region's own network can cause a fault. All other faults are answers: the way to the venue works.
-create function engine.may_be_ours(fault fault) returns boolean
+-- Whether a region's own network can cause a fault. An upgrade that is answered with a status fails by that answer.
+create function engine.may_be_ours(fault fault, http_status smallint) returns boolean
 language sql immutable parallel safe
-return fault in ('dns', 'connect', 'tls', 'timeout', 'handshake', 'closed');
+return fault in ('dns', 'connect', 'tls', 'timeout', 'closed') or fault = 'handshake' and http_status is null;
+
+-- Whether a fault is an answer of the venue, which shows that the way to it works. A stalled stream shows neither.
+create function engine.is_answer(fault fault, http_status smallint) returns boolean
+language sql immutable parallel safe
+return fault in ('http', 'blocked', 'limited', 'halted', 'body', 'stale')
+  or fault = 'handshake' and http_status is not null;
 
 -- Whether a sample counts. All do, except bad ones that the region's own network caused.
 create function engine.counts(

@@ -32,6 +32,10 @@ returns table (
   refused        boolean,
   -- at least half of what was bad may be the fault of the region's network, which can also make answers slow
   may_be_ours    boolean,
+  -- at least half of what was bad was not answered
+  unanswered     boolean,
+  -- the newest sample is a bad answer, and none that stands while the probe pauses
+  answers_badly  boolean,
   bad_run        integer,
   run_from       timestamptz,
   -- at least a fifth fails, in window after window
@@ -159,6 +163,7 @@ as $$
       0 as bad_run,
       null::timestamptz as run_from,
       null::fault as newest_fault,
+      false as answers_badly,
       false as fails_in_part,
       0 as part_samples,
       0 as part_failed
@@ -184,10 +189,15 @@ as $$
       coalesce(seen.refused_run, windows.bad_run),
       coalesce(seen.refused_from, windows.run_from),
       coalesce(seen.refusal, windows.newest_fault),
+      (seen.refusal is null and windows.answers_badly) is true,
       -- samples of the region's own trouble are no partial failure after it is over, and those of a closed incident do
       -- not open a second one
       windows.fail_in_part
-        and not (g.was_impaired and (seen.unanswered + seen.slow) * 2 >= seen.failed + seen.slow)
+        and not (
+          g.was_impaired
+          and seen.failed + seen.slow > 0
+          and (seen.unanswered + seen.slow) * 2 >= seen.failed + seen.slow
+        )
         -- checked last: needed for very few series
         and not exists (
           select from incident i
@@ -204,7 +214,7 @@ as $$
         (count(*) filter (where not s.good))::int as failed,
         (count(*) filter (where s.fault = 'limited'))::int as limited,
         (count(*) filter (where s.fault = 'blocked'))::int as blocked,
-        (count(*) filter (where engine.may_be_ours(s.fault)))::int as unanswered,
+        (count(*) filter (where engine.may_be_ours(s.fault, s.http_status)))::int as unanswered,
         (count(*) filter (where s.good and s.latency_us >= g.slow_from_us))::int as slow,
         (count(*) filter (where s.unserved))::int as unserved,
         min(s.ts) as oldest_at,
@@ -291,7 +301,7 @@ as $$
         -- Slots without a sample are no failures: while a probe is away, and when it is back, the shares would grow by
         -- the good samples that leave the window. If all fail, none has left.
         case
-          when look.failed = look.samples then 0
+          when look.newest_well_at is null then 0
           else engine.missed_slots(
             at - look.oldest_at, look.samples, look.limited + look.blocked > 0, g.cadence_ms, r
           )
@@ -327,6 +337,7 @@ as $$
         coalesce(max(w.run) filter (where w.back = 0), 0)::int as bad_run,
         max(w.run_from) filter (where w.back = 0) as run_from,
         (array_agg(w.newest_fault) filter (where w.back = 0))[1] as newest_fault,
+        bool_or(w.answers_badly) filter (where w.back = 0) as answers_badly,
         -- false by older rules, which have no such windows
         coalesce(
           count(*) = r.partial_windows
@@ -350,7 +361,11 @@ as $$
           ) as run_from,
           (
             array_agg(s.fault order by s.ts desc) filter (where s.ts > coalesce(look.newest_well_at, look.judged_from))
-          )[1] as newest_fault
+          )[1] as newest_fault,
+          (
+            array_agg(engine.is_answer(s.fault, s.http_status) order by s.ts desc)
+              filter (where s.ts > coalesce(look.newest_well_at, look.judged_from))
+          )[1] as answers_badly
         from sample s
         where look.may_fail_in_part
           and s.component_id = g.component_id
@@ -388,6 +403,8 @@ as $$
     c.unserved,
     c.failed > 0 and c.blocked * 2 >= c.failed,
     c.failed + c.slow > 0 and (c.unanswered + c.slow) * 2 >= c.failed + c.slow,
+    c.unanswered * 2 >= c.failed + c.slow,
+    c.answers_badly,
     c.bad_run,
     c.run_from,
     n.in_part,

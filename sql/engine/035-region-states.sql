@@ -34,6 +34,7 @@ begin
         slow = s.slow,
         refused = s.refused,
         may_be_ours = s.may_be_ours,
+        answers_badly = s.answers_badly,
         bad_run = s.bad_run,
         run_from = s.run_from,
         in_part = s.in_part,
@@ -43,24 +44,24 @@ begin
     from seen s
     where k.component_id = s.component_id and k.region_id = s.region_id
       and (
-        k.state, k.reporting, k.samples, k.bad, k.slow, k.refused, k.may_be_ours, k.bad_run, k.run_from, k.in_part,
-        k.newest_at, k.newest_fault, k.newest_bad_at
+        k.state, k.reporting, k.samples, k.bad, k.slow, k.refused, k.may_be_ours, k.answers_badly, k.bad_run,
+        k.run_from, k.in_part, k.newest_at, k.newest_fault, k.newest_bad_at
       )
         is distinct from
         (
-          s.state, s.reporting, s.samples, s.failed, s.slow, s.refused, s.may_be_ours, s.bad_run, s.run_from, s.in_part,
-          s.newest_at, s.newest_fault, s.newest_bad_at
+          s.state, s.reporting, s.samples, s.failed, s.slow, s.refused, s.may_be_ours, s.answers_badly, s.bad_run,
+          s.run_from, s.in_part, s.newest_at, s.newest_fault, s.newest_bad_at
         )
   ),
   added as (
     insert into region_state (
-      component_id, region_id, state, since, bad_since, reporting, samples, bad, slow, refused, may_be_ours, bad_run,
-      run_from, in_part, newest_at, newest_fault, newest_bad_at
+      component_id, region_id, state, since, bad_since, reporting, samples, bad, slow, refused, may_be_ours,
+      answers_badly, bad_run, run_from, in_part, newest_at, newest_fault, newest_bad_at
     )
     select
       s.component_id, s.region_id, s.state, at, case when engine.is_bad(s.state) then at end,
-      s.reporting, s.samples, s.failed, s.slow, s.refused, s.may_be_ours, s.bad_run, s.run_from, s.in_part, s.newest_at,
-      s.newest_fault, s.newest_bad_at
+      s.reporting, s.samples, s.failed, s.slow, s.refused, s.may_be_ours, s.answers_badly, s.bad_run, s.run_from,
+      s.in_part, s.newest_at, s.newest_fault, s.newest_bad_at
     from seen s
     where not exists (select from region_state k where k.component_id = s.component_id and k.region_id = s.region_id)
   )
@@ -69,8 +70,8 @@ begin
   set state = 'unknown',
       since = case when s.state = 'unknown' then s.since else at end,
       bad_since = null, bad_until = case when s.bad_since is null then s.bad_until else at end,
-      reporting = false, samples = 0, bad = 0, slow = 0, refused = false, may_be_ours = false, bad_run = 0,
-      run_from = null, in_part = false, newest_bad_at = null
+      reporting = false, samples = 0, bad = 0, slow = 0, refused = false, may_be_ours = false, answers_badly = false,
+      bad_run = 0, run_from = null, in_part = false, newest_bad_at = null
   where (s.reporting or s.samples > 0)
     and not exists (select from seen n where n.component_id = s.component_id and n.region_id = s.region_id);
 end;

@@ -101,8 +101,10 @@ as $$
     v.venue,
     count(*) filter (where engine.is_bad(s.state)) * 2 >= count(*),
     count(l.component_id) * 2 >= count(*),
-    count(*) filter (where engine.is_bad(s.state) and s.may_be_ours) * 2 >= count(*),
+    count(*) filter (where engine.is_bad(s.state) and s.may_be_ours) * 2 >= count(*)
+      and not bool_or(engine.is_bad(s.state) and s.answers_badly),
     count(*) filter (where s.bad_since > at - engine.ms(r.impaired_within_ms) and s.may_be_ours) * 2 >= count(*)
+      and not bool_or(engine.is_bad(s.state) and s.answers_badly)
   from engine.proven_states(at) s
   join component c using (component_id)
   join venue v using (venue_id)
@@ -241,6 +243,7 @@ as $$
       s.component_id,
       s.newest_at,
       s.bad_run > 0 as failing,
+      s.answers_badly,
       n.cut,
       max(
         case when engine.is_bad(s.state) and s.bad_run >= r.opening_bad_run and n.cut then s.run_from end
@@ -250,7 +253,7 @@ as $$
     join component c using (component_id)
     -- by its newest sample; a slow answer has no fault
     cross join lateral (
-      select s.bad_run > 0 and coalesce(engine.may_be_ours(s.newest_fault), true) as cut
+      select s.bad_run > 0 and not s.answers_badly and coalesce(engine.may_be_ours(s.newest_fault, null), true) as cut
     ) n
     where s.state <> 'unknown'
       and (s.bad_since <= at - engine.ms(r.impaired_within_ms)) is not true
@@ -261,9 +264,9 @@ as $$
       s.venue_id,
       s.component_id,
       bool_and(s.cut) as cut,
-      bool_or(s.failing and not s.cut) as answered_badly,
+      bool_or(s.failing and s.answers_badly) as answers_badly,
       -- a stream looks well until it has been silent for its stall threshold
-      s.kind = 'rest' or bool_or(s.failing) as shows
+      s.kind = 'rest' or bool_or(s.cut or s.failing and s.answers_badly) as shows
     from seen s
     where s.newest_at >= s.trouble_from
     group by s.vantage, s.venue_id, s.component_id, s.kind
@@ -284,7 +287,7 @@ as $$
       o.venue_id,
       2 * count(*) filter (where o.cut and (f.first <> o.vantage or f.last <> o.vantage))
         < count(*) filter (where o.cut)
-      and count(*) filter (where o.answered_badly) <= count(*) filter (where o.cut) as fails_alone
+      and count(*) filter (where o.answers_badly) <= count(*) filter (where o.cut) as fails_alone
     from of_component o
     left join fails_at f using (component_id)
     where o.shows

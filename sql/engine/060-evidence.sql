@@ -90,7 +90,7 @@ as $$
       select
         g.region_id = any (array(select engine.impaired_regions(at, at)))
         or g.region_id = any (array(select engine.impaired_regions_in_hindsight(at, known_at, r)))
-          and v.may_be_ours is not false
+          and v.unanswered is not false
         as impaired
     ) m
     left join details d on d.component_id = c.component_id and d.region_id = g.region_id

@@ -42,7 +42,8 @@ select
     'detection', api.incident_detection(i.incident_id),
     -- as far around it as a notice may be paired
     'official', api.official(v.venue_id, i.started_at - api.paired_within(), i.started_at + api.paired_within()),
-    'related', api.related(i.incident_id)
+    'related', api.related(i.incident_id),
+    'beganAtOnce', api.began_at_once(i.venue_id, i.started_at)
   )::text as body
 from api.incident i
 join venue v using (venue_id)

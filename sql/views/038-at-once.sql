@@ -11,8 +11,8 @@ begin atomic
   limit 1;
 end;
 
--- The incidents of other venues that began at once with one, as those of a shared provider do. A list for readers, who
--- see fifty at most; it decides nothing.
+-- The incidents of other venues that began at once with one, as those of a shared provider do: the hundred nearest to
+-- it. For readers; it decides nothing.
 create function api.began_at_once(of_venue smallint, began_at timestamptz) returns json
 language sql stable
 begin atomic
@@ -26,7 +26,7 @@ begin atomic
       and v.venue_id <> of_venue
       and v.published
       and i.retracted_at is null
-    order by i.started_at, i.slug
-    limit 50
+    order by abs(extract(epoch from i.started_at - began_at)), i.slug
+    limit 100
   ) n;
 end;

@@ -59,8 +59,7 @@ select
       '[]'
     ),
     'official', api.notice_beside(v.venue_id, i.incident_id, i.started_at, i.opened_at),
-    'officialObserved', api.was_observed(v.venue_id, i.started_at),
-    'beganAtOnce', api.began_at_once(v.venue_id, i.started_at)
+    'officialObserved', api.was_observed(v.venue_id, i.started_at)
   ) as body
 from incident i
 join component c using (component_id)

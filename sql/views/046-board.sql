@@ -102,32 +102,27 @@ as $$
   group by v.venue_id
 $$;
 
--- Open incidents that look like one: those of at least `impaired_min_venues` venues, each of which began at once with
--- the next. {since, venues: [id]} of the most venues; null if there are none.
+-- Open incidents that look like one: those of at least `impaired_min_venues` venues that began at once with the first of
+-- them. {since, venues: [id]} of the most venues; null if there are none.
 create function api.common_trouble(only_category text) returns json
 language sql stable
 begin atomic
-  select json_build_object(
-    'since', api.iso(min(b.started_at)),
-    'venues', json_agg(distinct b.venue)
-  )
+  select json_build_object('since', api.iso(b.since), 'venues', b.venues)
   from (
-    select o.venue, o.started_at, count(*) filter (where o.apart) over (order by o.started_at, o.incident_id) as burst
+    select f.started_at as since, count(distinct i.venue) as n, json_agg(distinct i.venue) as venues
     from (
-      select
-        i.venue,
-        i.started_at,
-        i.incident_id,
-        i.started_at - lag(i.started_at) over (order by i.started_at, i.incident_id) > api.at_once() as apart
+      select distinct i.started_at
       from api.incident i
       where i.closed_at is null and (only_category is null or i.category = only_category)
-    ) o
+    ) f
+    join api.incident i on i.started_at between f.started_at and f.started_at + api.at_once()
+    where i.closed_at is null and (only_category is null or i.category = only_category)
+    group by f.started_at
   ) b
-  group by b.burst
-  having count(distinct b.venue) >= (
+  where b.n >= (
     select (f.rules ->> 'impaired_min_venues')::int from rules_in_force f order by f.holds_from desc limit 1
   )
-  order by count(distinct b.venue) desc, min(b.started_at)
+  order by b.n desc, b.since
   limit 1;
 end;
 

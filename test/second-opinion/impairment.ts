@@ -252,7 +252,8 @@ class VenueThere {
     this.latelyBad = views.filter((view) => isBad(view.state) || wasBad(view));
     const lately = this.latelyBad.filter((view) => known.includes(view));
     this.isLatelyBad = this.isMeasured && lately.length >= known.length / 2;
-    this.isCutOff = this.isMeasured && bad.filter(({ mayBeOurs }) => mayBeOurs).length >= known.length / 2;
-    this.isFreshlyCutOff = this.isMeasured && this.freshlyCutOff.length >= known.length / 2;
+    const isSilent = !bad.some(({ answersBadly }) => answersBadly);
+    this.isCutOff = this.isMeasured && isSilent && bad.filter(({ mayBeOurs }) => mayBeOurs).length >= known.length / 2;
+    this.isFreshlyCutOff = this.isMeasured && isSilent && this.freshlyCutOff.length >= known.length / 2;
   }
 }

@@ -110,7 +110,7 @@ function retractUnbacked(records: Records, now: Instant): void {
     const views = now.series
       .filter(isOf(incident))
       .map((series) => viewOf(series, openedAt, now.at, rules, now.impairments, records.incidents));
-    const answered = views.filter(({ mayBeOurs }) => !mayBeOurs).map(({ region }) => region);
+    const answered = views.filter(({ isUnanswered }) => !isUnanswered).map(({ region }) => region);
     const known = now.impairments.filter(({ recognisedAt }) => recognisedAt <= openedAt);
     const again = confirm(
       views,

@@ -12,8 +12,11 @@ interface PastIncident {
   retractedAt: number | null;
 }
 
-/** A region's own network can cause them. The others are answers, which show that it works. */
+/** A region's own network can cause them. */
 const networkFaults = ["dns", "connect", "tls", "timeout", "handshake", "closed"];
+
+/** They show that it works. A stalled stream shows neither. */
+const answers = ["http", "blocked", "limited", "halted", "body", "stale"];
 
 const tenMinutesMs = 10 * 60_000;
 const sixHoursMs = 6 * 3_600_000;
@@ -43,11 +46,12 @@ export function viewOf(
   const failed = seen.filter(fails).length;
   const limited = seen.filter(({ fault }) => fault === "limited").length;
   const blocked = seen.filter(({ fault }) => fault === "blocked").length;
-  const size = seen.length + (stands || failed === seen.length ? 0 : missedBy(seen, series.component, at));
+  const size = seen.length + (stands || seen.every((one) => fails(one) || isSlow(one)) ? 0 : missedBy(seen, series.component, at));
   const slow = seen.filter(isSlow).length;
   const causedByNetworks = (one: Sample) => networkFaults.includes(one.fault!) || isSlow(one);
   const bad = seen.filter((one) => fails(one) || isSlow(one));
   const mayBeOurs = bad.length > 0 && bad.filter(causedByNetworks).length >= bad.length / 2;
+  const isUnanswered = bad.filter(({ fault }) => networkFaults.includes(fault!)).length >= bad.length / 2;
   const newest = seen.at(-1);
   const pauseMs = stands ? rules.refusal_pause_ms : 0;
   const reporting = newest !== undefined && newest.ts > at - maxAgeMs(series.component, rules) - pauseMs;
@@ -92,6 +96,8 @@ export function viewOf(
     slow,
     isRefused: failed > 0 && blocked >= failed / 2,
     mayBeOurs,
+    isUnanswered,
+    answersBadly: !stands && newest !== undefined && answers.includes(newest.fault!),
     badRun,
     runFrom: run[0]?.ts ?? null,
     failsInPart,

@@ -50,9 +50,9 @@ function beginsToFail(vantage: string[], fresh: DatedView[], { rules }: World): 
   const measured = here.filter(({ newestAt }) => newestAt !== null && newestAt >= troubleAt);
   const cutOff = new Set(measured.map(nameOf));
   for (const view of measured) if (!isCutOff(view)) cutOff.delete(nameOf(view));
-  const failing = new Set(measured.filter(fails).map(nameOf));
-  const answeredBadly = new Set(measured.filter((view) => fails(view) && !isCutOff(view)).map(nameOf));
-  const shown = measured.filter((view) => !view.component.startsWith("ws:") || failing.has(nameOf(view)));
+  const answering = new Set(measured.filter((view) => fails(view) && view.answersBadly).map(nameOf));
+  const speaking = new Set([...measured.filter(isCutOff).map(nameOf), ...answering]);
+  const shown = measured.filter((view) => !view.component.startsWith("ws:") || speaking.has(nameOf(view)));
   const failingElsewhere = new Set(fresh.filter((view) => !vantage.includes(view.region) && fails(view)).map(nameOf));
 
   const venues = [...new Set(shown.map(({ venue }) => venue))];
@@ -60,7 +60,7 @@ function beginsToFail(vantage: string[], fresh: DatedView[], { rules }: World): 
     const names = [...new Set(shown.filter((view) => view.venue === venue).map(nameOf))];
     const ofVenue = names.filter((name) => cutOff.has(name));
     const shared = ofVenue.filter((name) => failingElsewhere.has(name));
-    const answers = names.filter((name) => answeredBadly.has(name));
+    const answers = names.filter((name) => answering.has(name));
     return ofVenue.length > 0 && shared.length < ofVenue.length / 2 && answers.length <= ofVenue.length;
   });
   return venues.length >= rules.impaired_min_venues && alone.length / venues.length > rules.impaired_venue_share;
@@ -75,5 +75,5 @@ function fails({ badRun }: DatedView): boolean {
 }
 
 function isCutOff(view: DatedView): boolean {
-  return fails(view) && view.newestMayBeOurs;
+  return fails(view) && !view.answersBadly && view.newestMayBeOurs;
 }

@@ -14,6 +14,10 @@ export interface RegionView {
   isRefused: boolean;
   /** At least half of what is bad has a cause that the region's network can have. */
   mayBeOurs: boolean;
+  /** At least half of what is bad was not answered; also where nothing is bad. */
+  isUnanswered: boolean;
+  /** The newest sample is a bad answer, and no refusal that stands while the probe pauses. */
+  answersBadly: boolean;
   badRun: number;
   /** Slot of the first sample of the bad run; null where there is none. */
   runFrom: number | null;

@@ -26,7 +26,6 @@ export function openedAlert(): Alert {
         aheadUncorrelated: -20,
       },
       officialObserved: true,
-      beganAtOnce: [],
     },
     venue: { id: "kraken", name: "Kraken", category: "exchange", symbol: "BTC/USD", quote: "USD" },
     component: {

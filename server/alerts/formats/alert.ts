@@ -78,7 +78,6 @@ export interface AlertIncident {
   regions: string[];
   official: OfficialNotice | null;
   officialObserved: boolean | null;
-  beganAtOnce: string[];
 }
 
 /** An official notice. Its texts and address come from the venue and are untrusted. */

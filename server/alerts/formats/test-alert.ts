@@ -42,7 +42,6 @@ export function testAlert(at: Date): Alert {
       regions: ["eu-central", "us-east"],
       official: null,
       officialObserved: null,
-      beganAtOnce: [],
     },
     venue: {
       id: "example",

@@ -124,13 +124,6 @@ const incidentObject = object("An incident, the same object everywhere.", {
       true,
     ),
   ),
-  beganAtOnce: shownAs(
-    list(
-      "The incidents of other venues that began within two minutes of it, open or closed, at most 50: perhaps the trouble of a provider that they share. It may grow after the incident closed.",
-      slug,
-    ),
-    ["okx-2026-01-31-rest-outage"],
-  ),
 });
 export const incident = named("Incident", incidentObject);
 
@@ -407,6 +400,13 @@ export const incidentDetailResponse = named(
         "This incident alone compared with the venue's notices; /v1/targets/{venue} covers the venue's ninety days.",
     },
     official: official("the 6 hours before and after it began"),
+    beganAtOnce: shownAs(
+      list(
+        "The incidents of other venues that began within two minutes of it, open or closed, the 100 nearest to it: perhaps the trouble of a provider that they share. It may grow after the incident closed.",
+        slug,
+      ),
+      ["okx-2026-01-31-rest-outage"],
+    ),
     related: shownAs(
       list(
         "Newest first, the nearest ten of each group: other incidents of the venue that started within six hours of it or were open when it started; others of its component within ninety days; and those of other venues that started within ten minutes of it. Venue and component identify the group.",

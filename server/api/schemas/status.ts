@@ -209,7 +209,7 @@ export const statusResponse = named(
           named(
             "CommonTrouble",
             object(
-              "Open incidents of at least four venues that began at once, each within two minutes of the next: perhaps the trouble of a provider that they share.",
+              "Open incidents of at least four venues that began within two minutes of the first of them: perhaps the trouble of a provider that they share.",
               {
                 since: instant("When the first of them began.", "2026-01-31T11:41:06.000Z"),
                 venues: list("The venues.", venueId),

@@ -207,8 +207,8 @@ export const ofImpairedRegions: Record<string, Mutant> = {
     noticedBy: ["4-frozen-beside-an-impairment"],
   },
   "a component that is about to turn bad does not count as failing": {
-    clause: "select s.bad_run > 0 and coalesce(",
-    becomes: "select engine.is_bad(s.state) and coalesce(",
+    clause: "select s.bad_run > 0 and not s.answers_badly",
+    becomes: "select engine.is_bad(s.state) and not s.answers_badly",
     noticedBy: ["6-suspect-that-is-about-to-be"],
   },
   "a component that was not measured since counts in favour of the machine's network": {

@@ -145,8 +145,8 @@ export const ofIncidentOpenings: Record<string, Mutant> = {
     noticedBy: ["6-cut-where-most-stream"],
   },
   "a state that is still bad makes a network suspect": {
-    clause: "select s.bad_run > 0 and coalesce(",
-    becomes: "select (engine.is_bad(s.state) or s.bad_run > 0) and coalesce(",
+    clause: "select s.bad_run > 0 and not s.answers_badly",
+    becomes: "select (engine.is_bad(s.state) or s.bad_run > 0) and not s.answers_badly",
     noticedBy: ["6-blip-before-an-outage"],
   },
   "a suspect vantage never confirms trouble that it has long seen": {

@@ -45,7 +45,7 @@ export const ofRegionVerdicts: Record<string, Mutant> = {
     noticedBy: ["3-share-does-not-grow", "3-gap-before-the-run"],
   },
   "what fails all the time gets better while a probe is away": {
-    clause: "when look.failed = look.samples then 0",
+    clause: "when look.newest_well_at is null then 0",
     becomes: "when false then 0",
     noticedBy: ["5-venue-after-a-gap"],
   },
@@ -189,7 +189,8 @@ export const ofRegionVerdicts: Record<string, Mutant> = {
     noticedBy: ["6-fails-in-part-of-few"],
   },
   "a region's own trouble counts as a partial failure once it is over": {
-    clause: "        and not (g.was_impaired and (seen.unanswered + seen.slow) * 2 >= seen.failed + seen.slow)\n",
+    clause: "          g.was_impaired\n          and seen.failed",
+    becomes: "          false\n          and seen.failed",
     noticedBy: ["6-fails-in-part-after-an-impairment"],
   },
   "a socket's faults count as a stream's partial failure": {

@@ -99,16 +99,16 @@ export const ofUnjudged: Record<string, Mutant> = {
     noticedBy: ["4-answers-end-an-impairment"],
   },
   "what a venue has answered is retracted": {
-    clause: "          and v.may_be_ours is not false\n",
+    clause: "          and v.unanswered is not false\n",
     noticedBy: ["6-answered-is-not-retracted"],
   },
   "answers make a vantage suspect": {
-    clause: "select s.bad_run > 0 and coalesce(engine.may_be_ours(s.newest_fault), true) as cut",
+    clause: "select s.bad_run > 0 and not s.answers_badly and coalesce(engine.may_be_ours(s.newest_fault, null), true) as cut",
     becomes: "select s.bad_run > 0 as cut",
     noticedBy: ["6-answers-are-not-suspect"],
   },
   "answers count for nothing beside a failure of the network": {
-    clause: "\n      and count(*) filter (where o.answered_badly) <= count(*) filter (where o.cut)",
+    clause: "\n      and count(*) filter (where o.answers_badly) <= count(*) filter (where o.cut)",
     noticedBy: ["6-answers-are-not-suspect"],
   },
   "a component that answers waits for its vantage": {
