@@ -171,7 +171,7 @@ for (const blockMs of blockTimes) {
     const resumed = 8 * limitMs;
     const stands = (ms: number) => (ms < resumed ? live(Math.min(ms, 0)) : live(ms - resumed));
     // two nodes behind one address
-    const alternates: HeadAt = (ms) => stands(ms) - (ms < resumed && Math.floor(ms / (limitMs / 12)) % 2 === 0 ? 1 : 0);
+    const alternates: HeadAt = (ms) => stands(ms) - (ms < resumed && Math.floor(ms / (limitMs / 12)) % 2 === 1 ? 1 : 0);
     const catchesUp: HeadAt = (ms) => (ms < resumed ? live(-40 * limitMs) + Math.floor(ms / blockMs) : stands(ms));
     const cases: Record<string, HeadAt>[] = [
       { a: stands, b: stands },
