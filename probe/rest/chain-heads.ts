@@ -17,7 +17,7 @@ export interface ChainHeads {
    * otherwise null.
    */
   staleMs(named: NamedHead): number | null;
-  /** Whether a chain has new blocks; null if too few of its providers were heard to tell. */
+  /** Whether a chain has new blocks; null if this probe has not seen enough of its providers to tell. */
   goesOn(chain: string, nowMs: number): boolean | null;
   /**
    * Whether a provider has named a new block since an instant, give or take the time that all need to name the same;
@@ -35,11 +35,11 @@ interface JudgedHead extends NamedHead {
 
 /**
  * Where one provider's word stands against another's, a head that is further away than this belongs to another chain,
- * or is invented: nobody knows which of the two. The longer of the two applies: chains make from one to two thousand
- * blocks in ten minutes.
+ * or is invented, unless the two were nearer once: nobody knows which of the two. It is a time for any chain: who falls
+ * behind passes through it, as slowly as the chain makes blocks. Chains that split from each other years ago, such as
+ * Bitcoin's, are only weeks of blocks apart.
  */
 const farthestMs = 24 * 60 * 60_000;
-const farthestBlocks = 100_000;
 
 /** How long an answer is remembered at least, and for how many slots of the slowest provider. */
 const rememberedMs = 3 * 60_000;
@@ -81,6 +81,8 @@ function makeChain({ blockMs, hosts }: ReadChain) {
   const heardMs = heardSlots * (chainCadence({ hosts }) ?? 0);
   let remembered: JudgedHead[] = [];
   let ceiling: Ceiling | null = null;
+  /** Pairs of providers whose heads were near each other once. */
+  const met = new Set<string>();
 
   /**
    * The larger of two ages. The first is the second greatest age by answers of the same provider, because a single
@@ -88,12 +90,19 @@ function makeChain({ blockMs, hosts }: ReadChain) {
    * reports heads which do not exist yet makes no other stale. If there is only one other provider, it is the second
    * greatest age by its confirmed answers.
    *
-   * Only a head far above may be invented: one that is far below what two others agree on is stale at any distance.
+   * Only a head far above may be invented: one that is far below what two others agree on is stale at any distance. So
+   * is one that falls behind the only other provider, if this probe has seen the two near each other.
    */
   function ageMs({ provider, head, askedMs }: NamedHead): number {
     const earlier = remembered.filter((had) => had.endedMs <= askedMs);
-    const before = earlier.filter((had) => isNear(had.head, head, pace));
     const newest = new Map(earlier.filter((had) => had.provider !== provider).map((had) => [had.provider, had]));
+    const compared = [...newest.values()].filter(
+      (had) => isNear(had.head, head, pace) || met.has(pairOf(provider, had.provider)),
+    );
+    const only = compared.length === 1 ? compared[0]!.provider : null;
+    const before = earlier.filter(
+      (had) => isNear(had.head, head, pace) || (had.provider === only && met.has(pairOf(provider, only))),
+    );
     const farAbove = [...newest.values()].filter((had) => had.head > head && !isNear(had.head, head, pace));
     const agreed = farAbove.filter((one) => farAbove.some((two) => two !== one && isNear(one.head, two.head, pace)));
     const ageBy = (had: NamedHead) => (had.head < head ? 0 : askedMs - had.endedMs + (had.head - head) * blockMs);
@@ -110,14 +119,15 @@ function makeChain({ blockMs, hosts }: ReadChain) {
     );
   }
 
-  /** Whether the height is old because the chain stands: another provider has the same, and none went on from it. */
+  /** Whether the height is old because the chain stands: another has the same, and too few went on from it. */
   function isOfChain({ provider, head, endedMs }: NamedHead): boolean {
     const others = answersByProvider(provider);
-    const agree = others.some((answers) => {
+    const agree = others.filter((answers) => {
       const newest = answers.at(-1)!;
       return endedMs - newest.endedMs <= heardMs && Math.abs(newest.head - head) * blockMs <= limitMs;
     });
-    return agree && !others.some((answers) => isPast(answers, head, pace));
+    const past = others.filter((answers) => isPast(answers, head, pace));
+    return agree.length > 0 && !outweigh(past.length, agree.length + 1);
   }
 
   /** What each of the chain's providers has answered, except one of them. */
@@ -151,11 +161,29 @@ function makeChain({ blockMs, hosts }: ReadChain) {
     for (const had of remembered)
       if (had.provider !== provider && isNear(had.head, head, pace)) newest.set(had.provider, had);
     for (const had of newest.values()) {
+      met.add(pairOf(provider, had.provider));
       const expected = had.head + (endedMs - had.endedMs) / blockMs;
       const agree = Math.abs(head - expected) * blockMs <= limitMs;
       if (agree) ceiling = { head: Math.min(head, expected), atMs: endedMs };
       else ceiling ??= { head: Math.max(head, expected), atMs: endedMs };
     }
+  }
+
+  /**
+   * Whether a provider has named a new block within the limit: one above its own earlier heads, and above what some
+   * other provider had first, because a node that is behind rises while the chain stands. After the start of this
+   * probe, a head that stands is as fresh as one that moves.
+   */
+  function hasRisen(provider: string): boolean {
+    const answers = remembered.filter((had) => had.provider === provider);
+    const { head, endedMs } = answers.at(-1)!;
+    const reached = answers.findIndex((had) => had.head >= head);
+    const others = answersByProvider(provider).flatMap(([first]) => (isNear(first!.head, head, pace) ? first! : []));
+    return (
+      reached > 0 &&
+      endedMs - answers[reached]!.endedMs <= limitMs &&
+      (others.length === 0 || others.some((first) => first.head < head))
+    );
   }
 
   function remember(judged: JudgedHead) {
@@ -183,18 +211,23 @@ function makeChain({ blockMs, hosts }: ReadChain) {
         standing.some(
           ({ head, endedMs, oldMs }) => one.head > head && isWithin({ head, atMs: endedMs - oldMs }, one, pace),
         );
-      if (standing.length > 1 && !fresh.some(goOn)) return false;
-      return fresh.length > 0 ? true : null;
+      if (standing.length > 1 && !outweigh(fresh.filter(goOn).length, standing.length)) return false;
+      const risen = fresh.filter(({ provider }) => hasRisen(provider));
+      return outweigh(risen.length, fresh.length - risen.length) ? true : null;
     },
     wentOn(sinceMs: number): boolean | null {
       const fromMs = sinceMs + heardMs;
       const heard = answersByProvider().flatMap((answers) => {
         const later = answers.filter(({ askedMs }) => askedMs > fromMs);
         const known = Math.max(answers[0]!.head, ...answers.flatMap((had) => (had.endedMs > fromMs ? [] : had.head)));
+        const last = later.at(-1);
+        if (!last) return [];
         // the heads of a node that is behind rise while the chain stands
-        return later.length === 0 ? [] : later.some(({ head, oldMs }) => head > known && oldMs <= limitMs);
+        if (last.oldMs > limitMs && !last.stands) return "behind";
+        return later.some(({ head, oldMs }) => head > known && oldMs <= limitMs) ? "rose" : "stood";
       });
-      if (heard.includes(true)) return true;
+      const count = (of: (typeof heard)[number]) => heard.filter((one) => one === of).length;
+      if (outweigh(count("rose"), count("stood"))) return true;
       return heard.length > 1 ? false : null;
     },
   };
@@ -230,8 +263,17 @@ function isPast(answers: readonly NamedHead[], from: number, pace: Pace): boolea
   );
 }
 
+/** Two outweigh any number, and one a single other: no provider decides alone against two. */
+function outweigh(some: number, others: number): boolean {
+  return some > 0 && some >= Math.min(2, others);
+}
+
+function pairOf(one: string, other: string): string {
+  return [one, other].sort().join(" ");
+}
+
 function isNear(one: number, other: number, { blockMs }: Pace): boolean {
-  return Math.abs(one - other) * blockMs <= Math.max(farthestMs, farthestBlocks * blockMs);
+  return Math.abs(one - other) * blockMs <= farthestMs;
 }
 
 function isWithin({ head, atMs }: Ceiling, { head: named, endedMs }: NamedHead, { blockMs, limitMs }: Pace): boolean {

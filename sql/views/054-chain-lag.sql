@@ -31,9 +31,9 @@ begin
     ) b
     where b.heads > 0
   ),
-  -- a day of blocks, or 100,000 if that is more, as in probe/rest/chain-heads.ts
+  -- a day of blocks, as in probe/rest/chain-heads.ts; any number is a guess if the chain's block time is unknown
   bound as materialized (
-    select greatest(100000, 86400000 / max((v.entry ->> 'blockMs')::numeric)) as blocks
+    select coalesce(86400000 / max((v.entry ->> 'blockMs')::numeric), 100000) as blocks
     from venue v
     where v.chain = of_chain and v.published
   ),

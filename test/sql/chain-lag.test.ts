@@ -58,11 +58,17 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
   });
   const registry = {
     ...all,
-    chains: { ...all.chains, fast: { blockMs: 250, source: "test" }, slow: { blockMs: 600_000, source: "test" } },
+    chains: {
+      ...all.chains,
+      ...{ fast: { blockMs: 250, source: "test" }, middle: { blockMs: 12_000, source: "test" } },
+      slow: { blockMs: 600_000, source: "test" },
+    },
     venues: [
       ...["kraken", "publicnode", "chainlink", "redstone"].map(venueOf),
       ...[drpc, third],
-      ...["fast", "slow"].flatMap((chain) => [1, 2, 3].map((at) => ({ ...reader(`${chain}${at}`), chain }))),
+      ...["fast", "middle", "slow", "unknown"].flatMap((chain) =>
+        [1, 2, 3].map((at) => ({ ...reader(`${chain}${at}`), chain })),
+      ),
     ],
   };
   await migrate(pool, registry, makeLog("test", "warn"));
@@ -223,7 +229,9 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
         ]);
       for (const [chain, near, far] of [
         ["fast", [7, 107_997, 345_600], 345_601],
-        ["slow", [7, 90_000, 100_000], 100_001],
+        ["middle", [7, 5000, 7200], 7201],
+        ["slow", [7, 100, 144], 145],
+        ["unknown", [7, 100_000], 100_001],
       ] as const) {
         const lagging = `${chain}2 rest:block`;
         for (const blocks of near) t.match((await two(chain, blocks))[lagging], { blocks }, `${blocks} of ${chain}`);

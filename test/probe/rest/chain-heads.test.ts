@@ -152,7 +152,7 @@ void t.test("an invented head far above changes no other comparison", (t) => {
     "one far below",
   );
   t.ok(alone > 50, `${alone} of 80`);
-  for (const blocks of [10_000, 90_000])
+  for (const blocks of [1000, 7000])
     t.ok(stale((atS) => [right(atS), [headAt(atS) - blocks, "judged.test"]]) > 50, `of two, ${blocks} blocks behind`);
   t.end();
 });
@@ -226,6 +226,38 @@ void t.test("of two providers alone, one that falls behind gradually is stale", 
   // five blocks behind after ten minutes, and its newest is up to a block old
   t.ok(trailing[0]! > 1080 && trailing[0]! < 1500, `at ${trailing[0]} s`);
   t.ok(trailing.length > 0.95 * ((3600 - trailing[0]!) / 5));
+  t.end();
+});
+
+void t.test("of two providers alone, one that was near once is stale however far it falls behind", (t) => {
+  const trailing: Record<string, HeadAt> = {
+    "at half the pace": (atS) => slotAt(atS / 2),
+    "at a tenth of it": (atS) => slotAt(atS / 10),
+    "forty days back after an hour": (atS) => slotAt(atS < 3600 ? atS : atS - 40 * 86_400),
+    "ever slower": (atS) => slotAt(atS < 3600 ? atS : 3600 + Math.sqrt(atS - 3600)),
+  };
+  for (const [how, behind] of Object.entries(trailing)) {
+    const read = reading("solana");
+    let [stale, others, since] = [0, 0, 0];
+    for (let atS = 0; atS < 3 * 86_400; atS += 30) {
+      if (read(atS, slotAt(atS), "first.test") !== null) others += 1;
+      const isStale = read(atS + 2, behind(atS + 2), "second.test") !== null;
+      if (atS > 4500) [stale, since] = [stale + Number(isStale), since + 1];
+    }
+    t.equal(stale, since, `${how}: all the time`);
+    t.equal(others, 0, how);
+  }
+  t.end();
+});
+
+void t.test("of two providers alone, one that was near once and invents heads far above accuses nobody", (t) => {
+  const leading: Record<string, HeadAt> = {
+    "goes on from there": (atS) => headAt(atS) + (atS < 600 ? 0 : 3_000_000),
+    "stands there": (atS) => (atS < 600 ? headAt(atS) : headAt(0) + 9000),
+    "names any height": (atS) => headAt(atS) + (atS < 600 ? 0 : (atS * 7919) % 900_000),
+    "climbs ever faster": (atS) => headAt(atS < 600 ? atS : 600 + (atS - 600) ** 2),
+  };
+  for (const [how, above] of Object.entries(leading)) t.strictSame(hourOfTwo(above, headAt).trailing, [], how);
   t.end();
 });
 

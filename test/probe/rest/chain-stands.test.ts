@@ -83,6 +83,8 @@ for (const blockMs of blockTimes) {
   const live = irregular(blockMs, blockMs + 7, toMs + 1e9);
   const halted: HeadAt = (ms) => live(Math.min(ms, 0));
   const since = settled(blockMs);
+  /** By then each provider has named a new block. */
+  const seen = fromMs + limitMs;
 
   void t.test(`blocks of ${blockMs} ms: a chain that goes on makes nobody stale, and does not stand`, (t) => {
     const { stale, chain } = play({
@@ -92,7 +94,7 @@ for (const blockMs of blockTimes) {
       toMs,
     });
     t.same(stale, { a: [], b: [], c: [] });
-    t.ok(always(chain, fromMs, toMs, true));
+    t.ok(always(chain, seen, toMs, true));
     t.end();
   });
 
@@ -110,7 +112,7 @@ for (const blockMs of blockTimes) {
     for (const providers of cases) {
       const { stale, chain } = play({ blockMs, providers, fromMs, toMs });
       for (const name of Object.keys(providers)) t.same(stale[name], [], name);
-      t.ok(always(chain, fromMs, limitMs - blockMs * 3, true), "goes on");
+      t.ok(always(chain, seen, limitMs - blockMs * 3, true), "goes on");
       t.ok(always(chain, since, resumed - limitMs, false), "stands");
       t.ok(always(chain, resumed + since, toMs, true), "goes on again");
     }
@@ -124,31 +126,86 @@ for (const blockMs of blockTimes) {
       const slots = chain.filter(([ms]) => ms >= since).length;
       t.equal(stale["stands"]!.filter((ms) => ms >= since).length, slots, `beside ${others}`);
       for (const other of Object.keys(rest)) t.same(stale[other], []);
-      t.ok(always(chain, fromMs, toMs, true));
+      t.ok(always(chain, seen, toMs, true));
     }
     t.end();
   });
 
-  void t.test(
-    `blocks of ${blockMs} ms: two of three that stand at one height while the third goes on are stale`,
-    (t) => {
-      const { stale, chain } = play({ blockMs, providers: { a: halted, b: halted, c: live }, fromMs, toMs });
-      const slots = chain.filter(([ms]) => ms >= since).length;
-      for (const name of ["a", "b"]) t.equal(stale[name]!.filter((ms) => ms >= since).length, slots, name);
-      t.same(stale["c"], []);
-      t.ok(always(chain, fromMs, toMs, true));
-      // also by a probe that begins to measure long after they stopped
-      const late = play({
-        blockMs,
-        providers: { a: halted, b: halted, c: live },
-        fromMs: 30 * limitMs,
-        toMs: 40 * limitMs,
-      });
-      t.ok(late.stale["a"]!.length > 50 && late.stale["b"]!.length > 50 && late.stale["c"]!.length === 0);
-      t.ok(late.chain.every(([, goesOn]) => goesOn === true));
-      t.end();
-    },
-  );
+  void t.test(`blocks of ${blockMs} ms: two that stand at one height are stale if two others go on`, (t) => {
+    const providers = { a: halted, b: halted, c: live, d: live };
+    const { stale, chain } = play({ blockMs, providers, fromMs, toMs });
+    const slots = chain.filter(([ms]) => ms >= since).length;
+    for (const name of ["a", "b"]) t.equal(stale[name]!.filter((ms) => ms >= since).length, slots, name);
+    t.same([stale["c"], stale["d"]], [[], []]);
+    t.ok(always(chain, seen, toMs, true));
+    // also by a probe that begins to measure long after they stopped
+    const late = play({ blockMs, providers, fromMs: 30 * limitMs, toMs: 40 * limitMs });
+    t.ok(late.stale["a"]!.length > 50 && late.stale["b"]!.length > 50);
+    t.same([late.stale["c"], late.stale["d"]], [[], []]);
+    t.ok(always(late.chain, 31 * limitMs, 40 * limitMs, true));
+    t.end();
+  });
+
+  void t.test(`blocks of ${blockMs} ms: no provider that goes on alone accuses two that stand`, (t) => {
+    const goOn: Record<string, HeadAt> = {
+      "its own fork": live,
+      "an invented height": (ms) => live(ms) + 20,
+      "twice the pace": (ms) => live(ms < 0 ? ms : 2 * ms),
+    };
+    for (const [how, c] of Object.entries(goOn))
+      for (const startMs of [fromMs, 3 * limitMs]) {
+        const { stale, chain } = play({ blockMs, providers: { a: halted, b: halted, c }, fromMs: startMs, toMs });
+        t.same([stale["a"], stale["b"]], [[], []], how);
+        const from = startMs === fromMs ? since : startMs + since;
+        t.ok(always(chain, from, toMs, false), `${how}: the chain stands`);
+        t.notOk(
+          chain.some(([ms, goesOn]) => ms >= from - limitMs / 2 && goesOn),
+          how,
+        );
+      }
+    t.end();
+  });
+
+  void t.test(`blocks of ${blockMs} ms: a probe that starts while the chain stands never calls it good`, (t) => {
+    const started = 3 * limitMs;
+    const resumed = 8 * limitMs;
+    const stands = (ms: number) => (ms < resumed ? live(Math.min(ms, 0)) : live(ms - resumed));
+    // two nodes behind one address
+    const alternates: HeadAt = (ms) => stands(ms) - (ms < resumed && Math.floor(ms / (limitMs / 12)) % 2 === 1 ? 1 : 0);
+    const catchesUp: HeadAt = (ms) => (ms < resumed ? live(-40 * limitMs) + Math.floor(ms / blockMs) : stands(ms));
+    const cases: Record<string, HeadAt>[] = [
+      { a: stands, b: stands },
+      { a: stands, b: (ms) => stands(ms) - 1, c: stands },
+      { a: alternates, b: stands },
+      { a: stands, b: stands, catchesUp },
+    ];
+    for (const providers of cases) {
+      const { chain } = play({ blockMs, providers, fromMs: started, toMs });
+      const said = chain.filter(([ms]) => ms < resumed - limitMs).map(([, goesOn]) => goesOn);
+      const names = Object.keys(providers).join();
+      t.equal(said[0], null, names);
+      t.notOk(said.includes(true), names);
+      t.ok(always(chain, started + since, resumed - limitMs, false), `${names}: stands`);
+      t.ok(always(chain, resumed + since, toMs, true), `${names}: goes on`);
+    }
+    t.end();
+  });
+
+  void t.test(`blocks of ${blockMs} ms: of two providers, one of another chain accuses nobody`, (t) => {
+    const dayMs = 24 * 3_600_000;
+    for (const blocks of [85_000, 99_999, 250_000]) {
+      const above = Math.max(blocks, Math.ceil((2 * dayMs) / blockMs));
+      const { stale } = play({ blockMs, providers: { a: live, b: (ms) => live(ms) + above }, fromMs, toMs });
+      t.same(stale, { a: [], b: [] }, `${above} blocks above`);
+    }
+    for (const hours of [1, 12, 23]) {
+      const behind: HeadAt = (ms) => live(ms) - Math.ceil((hours * 3_600_000) / blockMs) - 6;
+      const { stale } = play({ blockMs, providers: { a: live, behind }, fromMs, toMs });
+      t.ok(stale["behind"]!.length > 100, `${hours} hours behind: ${stale["behind"]!.length}`);
+      t.same(stale["a"], []);
+    }
+    t.end();
+  });
 
   void t.test(`blocks of ${blockMs} ms: whoever falls behind is stale, by minutes or by weeks`, (t) => {
     const hourMs = 3_600_000;
@@ -173,7 +230,7 @@ for (const blockMs of blockTimes) {
     for (const [how, far] of Object.entries(invented)) {
       const moving = play({ blockMs, providers: { a: live, b: live, far }, fromMs, toMs });
       t.same([moving.stale["a"], moving.stale["b"]], [[], []], how);
-      t.ok(always(moving.chain, fromMs, toMs, true), how);
+      t.ok(always(moving.chain, seen, toMs, true), how);
     }
     for (const how of ["constant", "huge"]) {
       const providers = { a: halted, b: halted, far: invented[how]! };
@@ -195,7 +252,7 @@ for (const blockMs of blockTimes) {
     t.ok(always(chain, 8 * limitMs, toMs, true), "until it is");
     const alone = play({ blockMs, providers: { a: live, b: live, c: forked }, fromMs, toMs });
     t.ok(alone.stale["c"]!.length > 140, "the fork of one is its own");
-    t.ok(always(alone.chain, fromMs, toMs, true));
+    t.ok(always(alone.chain, seen, toMs, true));
     t.end();
   });
 }
