@@ -125,11 +125,12 @@ export function crashText({ process, error }: VirtualTime["crashes"][number]): s
   return `${process} crashed: ${String((error as Error).stack ?? error)}`;
 }
 
-function targetsOf({ probes, cores, webs, largerRegistry, statusPages, channels }: Cluster): Targets {
+function targetsOf({ probes, cores, webs, largerRegistry, chain, statusPages, channels }: Cluster): Targets {
   const namesOf = (of: readonly { name: string }[]) => of.map(({ name }) => name);
   return {
     ...{ probes: namesOf(probes), cores: namesOf(cores), webs: namesOf(webs) },
     venues: largerRegistry.venues.map(({ id }) => id),
+    chains: [chain.name],
     statusPages: statusPages.map(({ venue }) => `${venue}-status`),
     channels: namesOf(channels),
   };

@@ -1,6 +1,7 @@
 /** Asks the database and reads the public API, from a machine without faults. */
 import { openPool, type Pool } from "../shared/database/pool.js";
 import { makeLog } from "../shared/log/log.js";
+import { watchedVenues } from "../shared/registry/chain-venues.js";
 import type { Registry } from "../shared/registry/registry.js";
 import type { Ledger } from "./ledger.js";
 import { readForever } from "./reader.js";
@@ -40,8 +41,8 @@ export function startObserver({ time, machine, databaseUrl, ledger, write }: Obs
       if (settled && "result" in settled) return settled.result;
       throw settled ? settled.error : new Error("the database did not answer the observer within ten minutes");
     },
-    watch(webs, { venues }) {
-      const others = ["/v1/incidents", ...venues.map(({ id }) => `/v1/exchanges/${id}`)];
+    watch(webs, registry) {
+      const others = ["/v1/incidents", ...watchedVenues(registry).map(({ id }) => `/v1/exchanges/${id}`)];
       const paths = others.flatMap((path) => ["/v1/status", "/v1/regions", path]);
       for (const { name } of webs)
         void observer.run(() => readForever(`${name}.machine`, paths, (body) => ledger.bodies.push(body)));

@@ -5,13 +5,14 @@ import type { Network } from "./network/network.js";
 import type { SeededRandom } from "./seeded-random.js";
 import { drawStatusPage, serveStatusPage, type StatusPage } from "./status-page.js";
 import { type FaultyServer, startFaultyServer } from "./supervised.js";
-import { startSimulatedVenue } from "./venue.js";
+import { makeSimulatedChain, type SimulatedChain, startSimulatedVenue } from "./venue.js";
 import type { Machine, VirtualTime } from "./virtual-time.js";
 
 export interface Others {
   /** Of venues, and of their status pages. */
   servers: ReadonlyMap<string, FaultyServer>;
   statusPages: readonly StatusPage[];
+  chain: SimulatedChain;
 }
 
 export interface OthersOptions {
@@ -27,10 +28,11 @@ export interface OthersOptions {
 
 export function startOthers(options: OthersOptions): Others {
   const { registry, largerRegistry, time, random, network, ledger, makeMachine } = options;
+  const chain = makeSimulatedChain(time.nowMs);
   const venues = largerRegistry.venues.map(({ id }) => {
     const machine = makeMachine(id);
     network.name(`${id}.venue`, machine);
-    return startFaultyServer(time, machine, startSimulatedVenue);
+    return startFaultyServer(time, machine, () => startSimulatedVenue(chain));
   });
   const statusPages = registry.venues
     .filter(({ official }) => official !== null)
@@ -41,5 +43,5 @@ export function startOthers(options: OthersOptions): Others {
       serveStatusPage(page, time.nowMs, onRequest),
     );
   });
-  return { servers: new Map([...venues, ...statusServers].map((server) => [server.name, server])), statusPages };
+  return { servers: new Map([...venues, ...statusServers].map((server) => [server.name, server])), statusPages, chain };
 }

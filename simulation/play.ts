@@ -39,9 +39,9 @@ export function scheduleScript(stage: Stage, script: readonly ScriptedFault[]): 
 }
 
 function requireTargets(cluster: Cluster, fault: ScriptedFault): void {
-  const { machines, channels, cores, database } = cluster;
+  const { machines, channels, cores, database, chain } = cluster;
   const able: Partial<Record<FaultKind, readonly { name: string }[]>> = {
-    ...{ freeze: cores, busy: [database.machine], stop: [{ name: "service" }, ...programsOf(cluster)] },
+    ...{ freeze: cores, busy: [database.machine], stand: [chain], stop: [{ name: "service" }, ...programsOf(cluster)] },
   };
   const known = (able[fault.kind] ?? [...machines, ...channels]).map(({ name }) => name);
   for (const name of [fault.target, ...(fault.other ? [fault.other] : [])])
@@ -154,6 +154,8 @@ function begin(stage: Stage, fault: ScriptedFault): void {
     case "hang":
     case "reset":
       return channelOf(cluster, target).react(kind);
+    case "stand":
+      return cluster.chain.stand(true);
     case "die":
       return;
     case "migrate":
@@ -189,6 +191,8 @@ function end(stage: Stage, { kind, target, byMs }: ScriptedFault): void {
       return void (machine().clock.errorMs -= byMs!);
     case "lossy":
       return setLoss(stage, target, 0);
+    case "stand":
+      return cluster.chain.stand(false);
     case "refuse":
     case "hang":
     case "reset":

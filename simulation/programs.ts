@@ -21,6 +21,7 @@ import { makeFeedReader } from "../server/notices/reader.js";
 import { openPool, type Pool } from "../shared/database/pool.js";
 import { makeLog } from "../shared/log/log.js";
 import type { Sample } from "../shared/measurement/sample.js";
+import { watchedVenues } from "../shared/registry/chain-venues.js";
 import type { Registry } from "../shared/registry/registry.js";
 
 const version = "0.0.0";
@@ -58,7 +59,7 @@ export async function startProbeProgram(options: ProbeProgramOptions): Promise<P
   const log = makeLog(`probe ${region}`, "info", write, { withoutDatabase: "the probe keeps measuring" });
   const pool = openPool(databaseUrl, { applicationName: `probe ${region}`, log, max: 2, statementTimeoutMs: 30_000 });
   const startedAt = new Date();
-  const known = registry.venues.map(({ id }) => id);
+  const known = watchedVenues(registry).map(({ id }) => id);
   const spool = watchedSpool(await openSpool({ directory: `${dataDir}/spool/${region}`, log }), onTaken);
   const probe = startProbe({
     ...{ registry, region, spool, version, siteUrl, log, venues: [] },

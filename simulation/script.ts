@@ -26,6 +26,7 @@ import { venueFaults } from "./venue.js";
  * - `power` the machine loses its power: processes, and what the disk had not synced
  * - `errors`, `silent`, `slow`, `nonsense` faults of a venue, or of its status page
  * - `limit`, `ban`, `halt`, `lag`, `quiet stream`, `quiet market` faults of a venue (simulation/venue.ts)
+ * - `stand` a chain makes no blocks: each of its providers goes on naming the last
  * - `time …` a venue, or its status page, says times that cannot be true (simulation/poison.ts)
  * - `refuse`, `hang`, `reset` a receiver's reactions to alerts
  * - `migrate` the operator migrates to another build with a larger registry, dies after some events, and is started
@@ -36,7 +37,7 @@ export const faultKinds = [
   ...(["full", "broken", "power", "clock"] as const),
   ...venueFaults,
   ...poisons,
-  ...(["refuse", "hang", "reset", "migrate"] as const),
+  ...(["stand", "refuse", "hang", "reset", "migrate"] as const),
 ];
 
 export type FaultKind = (typeof faultKinds)[number];
@@ -59,6 +60,7 @@ export interface Targets {
   cores: readonly string[];
   webs: readonly string[];
   venues: readonly string[];
+  chains: readonly string[];
   statusPages: readonly string[];
   channels: readonly string[];
 }
@@ -136,7 +138,7 @@ function partitionDraws(random: SeededRandom, { probes, cores, webs, venues }: T
 }
 
 function usualDraws(random: SeededRandom, targets: Targets): Draw[] {
-  const { probes, cores, webs, venues, statusPages, channels } = targets;
+  const { probes, cores, webs, venues, chains, statusPages, channels } = targets;
   const short = () => 100 + Math.round(random.next() * 8_000);
   const long = () => 5_000 + Math.round(random.next() * 90_000);
   return [
@@ -186,6 +188,8 @@ function usualDraws(random: SeededRandom, targets: Targets): Draw[] {
     }),
     poisonDraw(random, venues),
     poisonDraw(random, statusPages),
+    // a head is stale after half a minute
+    () => ({ kind: "stand", target: random.pick(chains), forMs: 40_000 + 2 * long() }),
     () => ({ kind: "stop", target: "service", forMs: random.chance(0.5) ? short() : long() }),
     () => ({ kind: random.pick(["refuse", "hang", "reset"] as const), target: random.pick(channels), forMs: long() }),
     () => ({ kind: "migrate", target: "operator", forMs: short() }),

@@ -1,6 +1,7 @@
 /** A venue of the simulation: one HTTP server with two endpoints and a WebSocket stream, which fail as instructed. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { WebSocketServer } from "ws";
+import { chainVenueId } from "../shared/registry/chain-venues.js";
 import type { Official, Registry, RestEndpoint, Stream, Venue } from "../shared/registry/registry.js";
 import { type Poison, saidDataTime, saidTime } from "./poison.js";
 
@@ -25,12 +26,35 @@ const tradeEveryMs = 2_000;
 
 /** The first venues are providers of one chain: its heads are judged from three on. */
 const providers = 3;
-const chain = "chain";
+const chainName = "chain";
 const blockMs = 2_000;
 /** A node that lags is more than 100,000 blocks behind after a quarter of a minute. */
 const lagPerSecondSquared = 500;
 
-export const chains: NonNullable<Registry["chains"]> = { [chain]: { blockMs, source: "simulation/venue.ts" } };
+export const chains: NonNullable<Registry["chains"]> = { [chainName]: { blockMs, source: "simulation/venue.ts" } };
+
+/** The chain that the providers read: it outlives their processes. */
+export interface SimulatedChain {
+  /** The venue that it is for us. */
+  name: string;
+  head: () => number;
+  /** Whether it makes no blocks. After that it goes on from where it stood. */
+  stand: (stands: boolean) => void;
+}
+
+/** @param nowMs true time */
+export function makeSimulatedChain(nowMs: () => number): SimulatedChain {
+  let stoodMs = 0;
+  let standsSinceMs: number | null = null;
+  return {
+    name: chainVenueId(chainName),
+    head: () => Math.floor(((standsSinceMs ?? nowMs()) - stoodMs) / blockMs),
+    stand(stands) {
+      if (standsSinceMs !== null) stoodMs += nowMs() - standsSinceMs;
+      standsSinceMs = stands ? nowMs() : null;
+    },
+  };
+}
 
 export interface SimulatedVenue {
   fault: (fault: VenueFault) => void;
@@ -38,7 +62,7 @@ export interface SimulatedVenue {
 }
 
 /** To be called in the venue's process. */
-export function startSimulatedVenue(): SimulatedVenue {
+export function startSimulatedVenue(chain: SimulatedChain): SimulatedVenue {
   let fault: VenueFault = null;
   let poison: Poison | null = null;
   let tradedMs = Date.now();
@@ -61,9 +85,8 @@ export function startSimulatedVenue(): SimulatedVenue {
   }
 
   function head(): number {
-    const nowMs = Date.now();
-    const laggingS = fault === "lag" ? (nowMs - laggingSinceMs) / 1000 : 0;
-    return Math.floor(nowMs / blockMs) - Math.round(lagPerSecondSquared * laggingS ** 2);
+    const laggingS = fault === "lag" ? (Date.now() - laggingSinceMs) / 1000 : 0;
+    return chain.head() - Math.round(lagPerSecondSquared * laggingS ** 2);
   }
 
   const server = createServer({ keepAliveTimeout: 330_000 }, answer);
@@ -126,7 +149,7 @@ export function venueEntry(id: string, cadenceMs: number, official: Official | n
   };
   return {
     ...{ id, name: id, symbol: "BTCUSDT", quote: "USDT", official },
-    ...(isProvider(id) ? { category: "rpc", chain } : { category: "exchange", chain: null }),
+    ...(isProvider(id) ? { category: "rpc", chain: chainName } : { category: "exchange", chain: null }),
     rest: [endpoint("ticker"), endpoint("book")],
     socket: {
       url: `ws://${id}.venue:${venuePort}/`,

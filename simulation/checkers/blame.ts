@@ -6,6 +6,8 @@ import { hasCounterpart, headComponent } from "../venue.js";
 
 /** A stream's slot looks back over its stall threshold, and a reconnecting socket needs some backoff. */
 const beforeMs = { stream: 90_000, rest: 1_000 };
+/** A chain goes on as soon as one of its providers was asked again; some may fail. */
+const chainBeforeMs = 20_000;
 /** A request that fails began at its slot, and ends within its timeout. */
 const afterMs = 6_000;
 /** The slots of a probe whose clock is wrong are of another time; it may take so long until it notices. */
@@ -24,7 +26,7 @@ interface BadSample {
   latency_us: number | null;
 }
 
-export async function checkBlame({ ask, ledger }: Cluster): Promise<string[]> {
+export async function checkBlame({ ask, ledger, chain }: Cluster): Promise<string[]> {
   const bad = await ask((pool) =>
     pool.query<BadSample>(sql`
       select venue, component, region, ts, fault, latency_us
@@ -51,7 +53,8 @@ export async function checkBlame({ ask, ledger }: Cluster): Promise<string[]> {
     if (isTouched(wrongClocks, +ts - clockMs, +ts + clockMs)) return true;
     const faults = [venue, `${probe} ${venue}`].flatMap((of) => ledger.periods.get(of) ?? []);
     const able = [...cutsThatSeemShort(ofProbe), ...faults.filter(({ what }) => canCause(what, component, venue))];
-    return isTouched(able, +ts - (isRest ? beforeMs.rest : beforeMs.stream), +ts + afterMs);
+    const answeredMs = venue === chain.name ? chainBeforeMs : beforeMs.rest;
+    return isTouched(able, +ts - (isRest ? answeredMs : beforeMs.stream), +ts + afterMs);
   }
 
   return bad
@@ -63,6 +66,8 @@ export async function checkBlame({ ask, ledger }: Cluster): Promise<string[]> {
 }
 
 function canCause(what: string, component: string, venue: string): boolean {
+  // its providers are not to blame: only the chain has such a period
+  if (what === "stand") return true;
   if (what === "lag") return component === headComponent;
   const isRest = component.startsWith("rest:");
   if (what === "quiet stream") return !isRest;

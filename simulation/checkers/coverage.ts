@@ -4,6 +4,7 @@
  * notices it, and measures nothing.
  */
 import { makePhases } from "../../probe/schedule/phases.js";
+import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { componentsOf } from "../../shared/registry/components.js";
 import type { Cluster } from "../cluster.js";
 import { isTouched, keyOf } from "../ledger.js";
@@ -28,10 +29,11 @@ export function checkCoverage(cluster: Cluster): Promise<string[]> {
   const problems: string[] = [];
   for (const { id: region } of largerRegistry.regions) {
     const phaseOf = makePhases(largerRegistry, region);
-    for (const entry of largerRegistry.venues)
+    for (const entry of watchedVenues(largerRegistry))
       for (const { id: component, cadenceMs } of componentsOf(entry)) {
-        const { id: venue } = entry;
-        const isServed = component.startsWith("rest:") ? isMeasured : isReceived;
+        const { id: venue, heads } = entry;
+        const isAnswered = heads ? isReadAt(heads.providers) : isMeasured;
+        const isServed = component.startsWith("rest:") ? isAnswered : isReceived;
         const phaseMs = phaseOf({ venue, component, cadenceMs });
         const knownMs = knownSinceMs(cluster, venue);
         const firstMs = Math.ceil((knownMs + marginMs - phaseMs) / cadenceMs) * cadenceMs + phaseMs;
@@ -46,7 +48,7 @@ export function checkCoverage(cluster: Cluster): Promise<string[]> {
 
 /** Infinity: it never was. */
 function knownSinceMs({ registry, ledger, startMs }: Cluster, venue: string): number {
-  if (registry.venues.some(({ id }) => id === venue)) return startMs;
+  if (watchedVenues(registry).some(({ id }) => id === venue)) return startMs;
   const [firstRollout] = ledger.periods.get("registry") ?? [];
   return firstRollout?.toMs ?? Infinity;
 }
@@ -56,6 +58,19 @@ function isReceived({ ledger, probes }: Cluster, region: string, slotMs: number,
   const here = probes.filter((one) => one.region === region).map(({ name }) => name);
   const involved = ["database", venue, ...here, ...here.map((name) => `${name} ${venue}`)];
   return involved.every((of) => !isTouched(ledger.periods.get(of), slotMs - subscribedMs, slotMs + afterMs));
+}
+
+/** A chain is read by the answers of its providers: one suffices, if nothing has disturbed it for a while. */
+function isReadAt(providers: readonly string[]): typeof isMeasured {
+  return (cluster, region, slotMs, venue) => {
+    const { ledger, probes } = cluster;
+    const here = probes.filter((one) => one.region === region).map(({ name }) => name);
+    const isUndisturbed = (provider: string) =>
+      [provider, ...here.map((name) => `${name} ${provider}`)].every(
+        (of) => !isTouched(ledger.periods.get(of), slotMs - longestPauseMs, slotMs + afterMs),
+      );
+    return providers.some(isUndisturbed) && isMeasured(cluster, region, slotMs, venue);
+  };
 }
 
 /** Whether one of the region's probes is well, and has had the time and the means to take over. */
@@ -85,7 +100,7 @@ function isMeasured({ ledger, probes }: Cluster, region: string, slotMs: number,
 
 function offTheGrid({ largerRegistry, ledger }: Cluster): string[] {
   const cadences = new Map(
-    largerRegistry.venues.flatMap((venue) =>
+    watchedVenues(largerRegistry).flatMap((venue) =>
       componentsOf(venue).map(({ id, cadenceMs }) => [`${venue.id} ${id}`, cadenceMs] as const),
     ),
   );

@@ -1,4 +1,5 @@
 /** Nothing is painted green: no good sample is taken while its venue fails, or while the probe cannot reach it. */
+import { chainVenues } from "../../shared/registry/chain-venues.js";
 import type { Cluster } from "../cluster.js";
 import { isTouched, type Period, type Taken } from "../ledger.js";
 import { hasCounterpart, headComponent, isProvider } from "../venue.js";
@@ -17,18 +18,23 @@ const comparedMs = 15_000;
 /** Others must have been right for as long as a probe remembers their answers. */
 const rememberedMs = 180_000;
 
+/** A chain is judged by heads of the last fifteen seconds, and by the second answer with an old head. */
+const chainReadMs = 20_000;
+
 const failingRest = ["errors", "silent", "slow", "nonsense", "limit", "ban", "halt", "down"];
 /** Of a silent venue, no counterpart shows whether there were trades. */
 const failingStream = (venue: string) => (hasCounterpart(venue) ? ["quiet stream"] : ["quiet stream", "silent"]);
 
-export function checkGreen({ ledger, registry }: Cluster): Promise<string[]> {
+export function checkGreen({ ledger, registry, probes, chain }: Cluster): Promise<string[]> {
+  const standsAfterMs = Math.max(...chainVenues(registry).map(({ heads }) => heads!.standsAfterMs));
+  const stands = ledger.periods.get(chain.name) ?? [];
   const goodHeads = goodHeadsOf(ledger);
   const problems = [...ledger.taken].flatMap(([key, takers]) =>
     takers.filter(isPaintedGreen).map(({ probe }) => `painted green: ${key} from ${probe}`),
   );
   return Promise.resolve(problems);
 
-  function isPaintedGreen({ probe, sample }: Taken): boolean {
+  function isPaintedGreen({ probe, region, sample }: Taken): boolean {
     if (sample.fault !== null) return false;
     const { venue, component } = sample;
     const slotMs = +sample.slotAt;
@@ -41,6 +47,8 @@ export function checkGreen({ ledger, registry }: Cluster): Promise<string[]> {
     // slots by a wrong clock are of another time
     const wrongClocks = (ledger.periods.get(probe) ?? []).filter(({ what }) => what === "clock");
     if (isTouched(wrongClocks, slotMs - heldUpMs, slotMs + heldUpMs)) return false;
+    if (venue === chain.name)
+      return during(ledger.periods.get(probe), ["cut"], chainReadMs) || hasStood(probe, region, slotMs);
     // the latest fault of a venue replaces the one before
     const replaced = ofVenue.filter(({ fromMs, toMs }) => fromMs < slotMs + endsMs && toMs > slotMs - streamBeginsMs);
     if (replaced.length > 1) return false;
@@ -53,7 +61,21 @@ export function checkGreen({ ledger, registry }: Cluster): Promise<string[]> {
       ? during(ofVenue, failingRest, beginsMs) || isCutOff
       : component !== "ws:conn" &&
           !isTouched(ledger.periods.get(probe), slotMs - heldUpMs, slotMs) &&
+          // a chain without blocks explains a quiet stream of a provider
+          !(isProvider(venue) && isTouched(stands, slotMs - heldUpMs, slotMs)) &&
           during(ofVenue, failingStream(venue), streamBeginsMs);
+  }
+
+  /** Whether the chain has stood so long that the probe must know it, by two providers at least. */
+  function hasStood(probe: string, region: string, slotMs: number): boolean {
+    const providers = registry.venues.filter(({ id }) => isProvider(id)).map(({ id }) => id);
+    const involved = ["database", ...probes.filter((one) => one.region === region).map(({ name }) => name)];
+    return stands.some(({ fromMs, toMs }) => {
+      if (slotMs <= fromMs + standsAfterMs + chainReadMs || slotMs >= toMs) return false;
+      const isUndisturbed = (of: string) => !isTouched(ledger.periods.get(of), fromMs - chainReadMs, slotMs);
+      const read = providers.filter((id) => isUndisturbed(id) && isUndisturbed(`${probe} ${id}`));
+      return read.length >= 2 && involved.every(isUndisturbed);
+    });
   }
 
   /** Whether the probe has recently read the heads of two other providers, none of which lags. */

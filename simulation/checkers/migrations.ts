@@ -1,12 +1,15 @@
 /** A migration that was begun is complete: its definitions are whole, and its registry is published. */
 import { definitionsMade } from "../../server/database/schema-state.js";
 import { sql } from "../../shared/database/pool.js";
+import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import type { Cluster } from "../cluster.js";
 
 export async function checkMigrations({ ask, operator, registry, largerRegistry, ledger }: Cluster): Promise<string[]> {
   if (!operator.isDone()) return ["the operator is still migrating"];
   const hasMigrated = ledger.periods.has("registry");
-  const expected = (hasMigrated ? largerRegistry : registry).venues.map(({ id }) => id).join(" ");
+  const expected = watchedVenues(hasMigrated ? largerRegistry : registry)
+    .map(({ id }) => id)
+    .join(" ");
   const [made, [row]] = await ask((pool) =>
     Promise.all([
       definitionsMade(pool),

@@ -1,8 +1,9 @@
 /**
  * No state rests on a minority: a venue that is not unknown has at least half of its components known, and one in
- * outage at least half of its endpoints or of its streams, half of which are in outage. So it is at every decision and
- * in every body of the board, whose fleet needs half of its venues likewise.
+ * outage at least half of all its endpoints or of all its streams in outage. So it is at every decision and in every
+ * body of the board, whose fleet needs half of its venues likewise.
  */
+import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { componentsOf } from "../../shared/registry/components.js";
 import type { Cluster } from "../cluster.js";
 import type { NotedStates, ReadBody } from "../ledger.js";
@@ -13,7 +14,7 @@ interface Part {
 }
 
 export function checkMinorities({ ledger, largerRegistry }: Cluster): Promise<string[]> {
-  const published = new Map(largerRegistry.venues.map((venue) => [venue.id, componentsOf(venue)]));
+  const published = new Map(watchedVenues(largerRegistry).map((venue) => [venue.id, componentsOf(venue)]));
   const bodies = ledger.bodies.filter(({ path }) => path === "/v1/status");
   const unread = [
     ...(ledger.notedStates.length === 0 ? ["expected states at each decision, got none (simulation/states.ts)"] : []),
@@ -30,9 +31,11 @@ export function checkMinorities({ ledger, largerRegistry }: Cluster): Promise<st
     const { generatedAt, summary, venues } = JSON.parse(text) as Board;
     const when = `the board of ${generatedAt}`;
     const known = venues.filter(({ state }) => state !== "unknown").length;
-    const isOfFew = summary.state !== "unknown" && known * 2 < venues.length;
+    const down = venues.filter(({ state }) => state === "outage").length;
+    const by = summary.state === "outage" ? down : known;
+    const isOfFew = summary.state !== "unknown" && by * 2 < venues.length;
     return [
-      ...(isOfFew ? [`${when} says ${summary.state} by a minority: ${known} of ${venues.length} venues`] : []),
+      ...(isOfFew ? [`${when} says ${summary.state} by a minority: ${by} of ${venues.length} venues`] : []),
       ...venues.flatMap(({ id, state, components }) => problemsOf(when, id, state, components)),
     ];
   }
@@ -50,9 +53,8 @@ export function checkMinorities({ ledger, largerRegistry }: Cluster): Promise<st
       return [`${says} ${known.length} of ${all.length} components are known`];
     const isDown = ["rest", "ws"].some((kind) => {
       const ofKind = all.filter((one) => one.kind === kind);
-      const knownOfKind = ofKind.filter(isKnown);
-      const down = knownOfKind.filter((one) => one.state === "outage").length;
-      return down > 0 && knownOfKind.length * 2 >= ofKind.length && down * 2 >= knownOfKind.length;
+      const down = ofKind.filter((one) => one.state === "outage").length;
+      return down > 0 && down * 2 >= ofKind.length;
     });
     return state !== "outage" || isDown ? [] : [`${says} ${known.map((one) => `${one.kind} ${one.state}`).join(", ")}`];
   }

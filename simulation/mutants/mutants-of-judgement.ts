@@ -38,6 +38,13 @@ export const mutantsOfJudgement: readonly Mutant[] = [
       return `00:0${1 + Math.floor(n / 12)}:${seconds}.000 reconnect region-1-1 from venue-${1 + (n % 4)} for 1 ms`;
     }).join("\n"),
   },
+  {
+    name: "a chain that stands is the fault of its providers",
+    file: "probe/rest/chain-heads.js",
+    from: "const stands = oldMs > limitMs && isOfChain(named);",
+    to: "const stands = false;",
+    faults: "00:01:10.000 stand chain-chain for 100000 ms",
+  },
   // the rule book
   {
     name: "an impaired region has a vote",
@@ -145,6 +152,13 @@ export const mutantsOfJudgement: readonly Mutant[] = [
     from: "const agreed = farAbove.filter(",
     to: "const agreed = [].filter(",
     faults: "00:01:30.000 lag venue-1 for 29000 ms",
+  },
+  {
+    name: "a chain that stands is good",
+    file: "probe/rest/chain-heads.js",
+    from: "if (standing.length > 1 && !fresh.some(goOn))",
+    to: "if (standing.length > 1) return true; if (false)",
+    faults: "00:01:10.000 stand chain-chain for 100000 ms",
   },
   {
     name: "a late answer is good",
