@@ -13,7 +13,7 @@ export interface MoveSource {
 /** Tables that a migration fills, most of them from the registry. The rows of the source replace theirs. */
 const filledByMigration = [
   ...["region", "venue", "component", "official_source", "regions_published", "rollups_made"],
-  ...["components_published", "feed_identity", "feed_address", "entry_salt"],
+  ...["components_published", "feed_identity", "feed_address", "entry_salt", "component_entry"],
 ];
 
 /**

@@ -10,15 +10,18 @@ import { mapTexts } from "./map-texts.js";
 import { cutAddress, isOfCatalogue, isWordOfCatalogue, publicAddress, wordsOf } from "./public-address.js";
 import type { PlaceInRegistry } from "./registry-problem.js";
 
+/** Sent to the venue behind its address: nothing of it tells what it is. */
+const contentFields: ReadonlySet<string | number> = new Set(["body", "subscribe", "message", "text"]);
+
 /** Fields whose texts only the venue gets. Everything else in a registry may be published. */
 const sentFields: ReadonlySet<string | number> = new Set([
-  ...["url", "alternatives", "api", "headers", "body", "subscribe", "message", "text"],
+  ...["url", "alternatives", "api", "headers", ...contentFields],
 ]);
 
 const addressFields: ReadonlySet<string> = new Set(["url", "alternatives", "api", "page", "origin", "sources"]);
 
 const address = /\b(?:https?|wss?):[/\\]{1,2}[^\s"'<>]+/gi;
-const secretName = /key|token|secret|passw|pwd|auth|sig/i;
+const secretName = /key(?!alive)|token|secret|pass|pwd|auth|sig|credential|bearer|jwt/i;
 
 /** A copy in which only what the catalogue has, too, is whole. Its secrets must be hidden already. */
 export function withoutOwnSecrets<Value>(value: Value): Value {
@@ -27,18 +30,22 @@ export function withoutOwnSecrets<Value>(value: Value): Value {
 
 function masked(text: string, place: PlaceInRegistry): string {
   if (isOfCatalogue(text) || text.replace(placeholders, "") === "") return text;
-  const name = nameAt(place);
-  if (place.includes("headers") || secretName.test(name)) return "***";
+  if (isSecretPlace(place)) return "***";
   return withoutHidden(text.replace(address, publicAddress));
 }
 
 /** A text of a registry that is not valid: an address may be malformed, and in any place. */
 export function maskedFound(text: string, place: PlaceInRegistry): string {
   if (isOfCatalogue(text)) return text;
-  const name = nameAt(place);
-  if (place.includes("headers") || secretName.test(name)) return "***";
-  const isAddress = addressFields.has(name) || /[/\\]{2}/.test(text);
+  if (isSecretPlace(place)) return "***";
+  if (place.some((key) => contentFields.has(key))) return "…";
+  const isAddress = addressFields.has(nameAt(place)) || /[/\\]{2}/.test(text);
   return isAddress ? cutAddress(maskedAddress(text)) : maskedAddress(text);
+}
+
+/** Whether it is in a header, or named like a secret, or within something named so. */
+function isSecretPlace(place: PlaceInRegistry): boolean {
+  return place.some((key) => key === "headers" || secretName.test(String(key)));
 }
 
 /** `url`, also within a list of that name. */

@@ -45,6 +45,7 @@ function longestFirst(forms: string[]): string[] {
   return [...new Set(forms)].sort((a, b) => b.length - a.length);
 }
 
+/** In JSON, a slash may have a backslash; in JSON within JSON up to three. */
 function escaped(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&").replaceAll("/", "\\\\{0,3}/");
 }

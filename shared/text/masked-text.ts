@@ -14,5 +14,8 @@ export function maskedAddress(text: string): string {
 }
 
 function withoutKeys(text: string): string {
-  return text.replace(/([?&][\w.-]*(?:key|token|secret|passw|pwd|auth|sig)[\w.-]*=)[^&#"\s]*/gi, "$1***");
+  return text.replace(
+    /([?&][\w.-]*(?:key|token|secret|pass|pwd|auth|sig|credential|bearer|jwt)[\w.-]*=)[^&#"\s]*/gi,
+    "$1***",
+  );
 }

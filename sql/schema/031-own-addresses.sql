@@ -15,6 +15,11 @@ update official_source
 set api = regexp_replace(api, '^([a-z]+://[^/?#]+).*$', '\1/…') || ' (' || source_id || ')'
 where not published;
 
+-- begins with the address of the document, of which the host stays
+update official_reading
+set problem = regexp_replace(problem, '^([^/\s]+)/\S*(?=: )', '\1/…')
+where problem is not null;
+
 -- Part of every fingerprint: without it, a reader of component_entry could guess a short key.
 create table entry_salt (
   -- there is one row

@@ -35,11 +35,9 @@ export async function migratedDatabase(t: Test): Promise<TestDatabase> {
   const url = server ? await databaseOnServer(t, server) : await embeddedCopy(t, await preparedDirectory(registry));
   const pool = openPool(url, { applicationName: "test", log });
   t.teardown(() => pool.close());
-  if (server) await migrate(pool, registry, log);
+  if (server) await migrateAsMeasured(pool, registry);
   // a directory prepared an hour ago must not look as if its venues had been watched, unmeasured, for that hour
   else await pool.script("update venue set watched_from = now(); update component set watched_from = now()");
-  // as if measured before: else the engine would conclude nothing from a component's trouble before it was good once
-  await pool.script("update component_entry set good_at = '-infinity'");
   return { url, pool, registry };
 }
 
@@ -67,7 +65,7 @@ async function preparedDirectory(registry: Registry): Promise<string> {
   const { url, stop } = await hostEmbedded(making);
   const pool = openPool(url, { applicationName: "test", log });
   try {
-    await migrate(pool, registry, log);
+    await migrateAsMeasured(pool, registry);
     await keepPlans(pool);
   } finally {
     await pool.close();
@@ -78,6 +76,12 @@ async function preparedDirectory(registry: Registry): Promise<string> {
     await rm(making, { recursive: true });
   });
   return final;
+}
+
+/** As if measured before: else the engine would conclude nothing from a component's trouble before it was good once. */
+async function migrateAsMeasured(pool: Pool, registry: Registry): Promise<void> {
+  await migrate(pool, registry, log);
+  await pool.script("update component_entry set good_at = '-infinity'");
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Reads everything that a service publishes: what its OpenAPI document lists, and what its pages link to. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { workbookRows } from "./workbook.js";
 
 interface Operation {
   parameters?: {
@@ -7,7 +8,6 @@ interface Operation {
     in: string;
     schema?: { enum?: string[]; default?: string | number; example?: string | number };
   }[];
-  responses: Record<string, { content?: Record<string, unknown> }>;
 }
 
 const pages = [
@@ -40,7 +40,7 @@ export async function everythingPublic(base: string, venues: string[], slugs: st
   for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
     if (seen.has(path)) continue;
     const answer = await fetch(base + path, { headers: { accept: "text/html, */*" } });
-    const text = `${JSON.stringify([...answer.headers])} ${await answer.text()}`;
+    const text = `${JSON.stringify([...answer.headers])} ${await textOf(answer)}`;
     seen.set(path, text);
     // what documents link to holds for every installation
     if (!/html/.test(answer.headers.get("content-type") ?? "") || /^\/(docs|methodology|rulebook)/.test(path)) continue;
@@ -52,6 +52,12 @@ export async function everythingPublic(base: string, venues: string[], slugs: st
   seen.set("/v1/events", await events(base));
   for (const id of venues) seen.set(`/mcp ${id}`, await told(base, id, slugs));
   return seen;
+}
+
+/** Of a workbook its cells, which are compressed in its bytes. */
+async function textOf(answer: Response): Promise<string> {
+  if (!/spreadsheetml/.test(answer.headers.get("content-type") ?? "")) return answer.text();
+  return JSON.stringify(await workbookRows(await answer.bytes()));
 }
 
 async function listed(base: string, venues: string[], slugs: string[]): Promise<string[]> {
@@ -67,8 +73,14 @@ async function listed(base: string, venues: string[], slugs: string[]): Promise<
         name === "venue" ? venues : name === "slug" ? slugs : [String(example ?? allowed?.[0] ?? usual ?? 1)];
       filled = filled.flatMap((one) => values.map((value) => one.replace(whole, value)));
     }
-    const asCsv = Object.values(get.responses).some(({ content }) => content?.["text/csv"]);
-    return filled.flatMap((one) => [one, ...(asCsv ? [`${one}?format=csv`] : [])]);
+    const asked = (get.parameters ?? []).flatMap(({ name, in: place, schema }) =>
+      place === "query" && /^(region|format)$/.test(name)
+        ? (schema?.enum ?? []).filter((value) => value !== "json").map((value) => `?${name}=${value}`)
+        : [],
+    );
+    // of a failing venue and of a chain, as each answer takes its time
+    const ends = [...new Set([filled[0]!, filled.at(-1)!])];
+    return [...filled, ...ends.flatMap((one) => asked.map((query) => one + query))];
   });
 }
 
@@ -97,12 +109,18 @@ async function told(base: string, venue: string, slugs: string[]): Promise<strin
   const { result } = JSON.parse(/\{.*\}/s.exec(await call("tools/list", {}))![0]) as {
     result: { tools: { name: string; inputSchema: { properties?: Record<string, unknown> } }[] };
   };
-  const answers = result.tools.map(({ name, inputSchema }) => {
+  const asked = result.tools.flatMap((tool) =>
+    ("region" in (tool.inputSchema.properties ?? {}) ? [{}, { region: "home" }] : [{}]).map((more) => ({
+      ...tool,
+      more,
+    })),
+  );
+  const answers = asked.map(({ name, inputSchema, more }) => {
     const given = Object.keys(inputSchema.properties ?? {}).flatMap((key) => {
       if (/venue/.test(key)) return [[key, key.endsWith("s") ? [venue] : venue]];
       return /slug|incident/.test(key) && slugs[0] !== undefined ? [[key, slugs[0]]] : [];
     });
-    return call("tools/call", { name, arguments: Object.fromEntries(given) as object });
+    return call("tools/call", { name, arguments: { ...(Object.fromEntries(given) as object), ...more } });
   });
   return (await Promise.all(answers)).join("\n");
 }

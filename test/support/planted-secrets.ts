@@ -113,7 +113,7 @@ export async function plantSecrets(t: Test): Promise<PlantedWorld> {
     if (isFailing && pathname.startsWith("/redirect/"))
       return response.writeHead(302, { location: request.url! }).end();
     response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify({ echo, ...(isFailing && pathname.startsWith("/body/") ? {} : { result: "0x1" }) }));
+    response.end(JSON.stringify({ echo, ...(isFailing && pathname.startsWith("/body/") ? {} : { result: head() }) }));
   }
 
   function feedAnswer(request: IncomingMessage, response: ServerResponse) {
@@ -162,28 +162,51 @@ export async function plantSecrets(t: Test): Promise<PlantedWorld> {
   plain.on("connection", (socket: Socket) => socket.end("plain"));
   const plainPort = await listening(t, plain);
 
-  const registry = registryAt(port, closedPort, plainPort);
+  const otherPort = await listening(
+    t,
+    createServer((request, response) => void answer(request, response)),
+  );
+
+  const registry = registryAt(port, otherPort, closedPort, plainPort);
   return { registry, received: () => received, fail: () => void (isFailing = true) };
+}
+
+/** Of a chain with a block each second. */
+function head(): string {
+  return `0x${Math.floor(Date.now() / 1000).toString(16)}`;
 }
 
 /**
  * @param port of the venues that answer
+ * @param otherPort of a second provider of their chain
  * @param closedPort at which nobody listens
  * @param plainPort of one that speaks no TLS
  */
-function registryAt(port: string, closedPort: string, plainPort: string): object {
+function registryAt(port: string, otherPort: string, closedPort: string, plainPort: string): object {
   const [http, ws] = [`http://127.0.0.1:${port}`, `ws://127.0.0.1:${port}`];
   const { path, query, encoded, header, body, socket, subscription, alternative, feed, ...more } = planted;
   const subscribe = { op: "subscribe", args: ["heads"], auth: subscription };
   const feedAt = (start: string) => ({
     official: { kind: "statuspage", page: `${http}/`, api: `${http}/${start}/${feed}/incidents.json?token=${feed}` },
   });
-  const well = Array.from({ length: 12 }, (_, place) =>
-    venue(`well${"abcdefghijkl"[place]}`, [endpoint(`${http}/well/x${place}`)]),
+  const ofChain = [port, otherPort].map((at, place) =>
+    venue(
+      `well${"ab"[place]}`,
+      [
+        endpoint(`http://127.0.0.1:${at}/well/${path}?key=${query}`, {
+          head: { path: "$.result", encoding: "hex" },
+        }),
+      ],
+      { chain: "planted" },
+    ),
+  );
+  const well = Array.from({ length: 10 }, (_, place) =>
+    venue(`well${"cdefghijkl"[place]}`, [endpoint(`${http}/well/x${place}`)]),
   );
   return {
     probeIntervalMs: 1000,
     regions: [{ id: "home", name: "Home" }],
+    chains: { planted: { blockMs: 1000, source: "this file" } },
     venues: [
       venue("statuspath", [endpoint(`${http}/status/${path}/v3`)], feedAt("good")),
       venue(
@@ -222,6 +245,7 @@ function registryAt(port: string, closedPort: string, plainPort: string): object
         }),
       }),
       venue("plain", [endpoint(`https://127.0.0.1:${plainPort}/${more.plain}`)]),
+      ...ofChain,
       ...well,
     ],
   };

@@ -23,6 +23,7 @@ import { makeFeedReader } from "../../server/notices/reader.js";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
 import { makeOwnMetrics } from "../../shared/log/own-metrics.js";
+import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { withCredentials } from "../../shared/registry/credentials.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import type { Registry } from "../../shared/registry/registry.js";
@@ -176,7 +177,9 @@ async function troubleOpensIncidents(t: Test, place: Place) {
 }
 
 async function publicAnswers(t: Test, { base, registry, slugs }: Place) {
-  const ids = registry.venues.map(({ id }) => id).filter((id) => !/^well[b-l]/.test(id));
+  const ids = watchedVenues(registry)
+    .map(({ id }) => id)
+    .filter((id) => !/^well[b-l]/.test(id));
   const answers = await everythingPublic(base, ids, slugs);
   for (const [path, text] of answers) t.strictSame(secretsIn(path + text), [], path);
   t.ok(answers.size > 150, `${answers.size} answers`);
@@ -184,6 +187,13 @@ async function publicAnswers(t: Test, { base, registry, slugs }: Place) {
   const slug = slugs.find((one) => one.startsWith("statuspath"))!;
   for (const path of ["/v1/targets/statuspath", "/venues/statuspath", `/incidents/${slug}`, `/v1/incidents/${slug}`])
     t.match(answers.get(path), `${origin}/…`, `${path} has the origin`);
+  t.match(answers.get("/v1/targets/planted-chain"), /"providers" ?: ?\["wella", ?"wellb"\]/, "the chain is read");
+  for (const path of [
+    "/v1/targets/statuspath/state?region=home",
+    "/badges/statuspath.json?region=home",
+    "/v1/incidents.xlsx",
+  ])
+    t.match(answers.get(path), /Venue statuspath|statuspath/, `${path} is searched`);
   t.match(answers.get("/v1/targets/statuspath"), /"label" ?: ?"Latest block"/);
 }
 

@@ -163,6 +163,40 @@ void t.test("a history from before migration 008 is upgraded", async (t) => {
   t.strictSame(await counted(), usual, "the first refresh counts the whole history, and not only the last days");
 });
 
+void t.test("an upgrade removes addresses of an operator that an earlier release stored", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  await pool.script(`
+    drop table feed_address, entry_salt;
+    delete from migration where name = '031-own-addresses.sql';
+    insert into component (venue_id, component, label, cadence_ms, position, published, target)
+    select min(venue_id), 'rest:gone', 'Gone', 5000, 99, false, 'https://rpc.example/v3/hunter2hunter2' from venue;
+    insert into official_reading (source_id, from_at, until_at, problem)
+    select source_id, at, at, problem
+    from (select min(source_id) as source_id from official_source) s,
+      (values
+        (now() - interval '4 min', 'status.example/hunter2hunter2/incidents.json: answered 500'),
+        (now() - interval '3 min', 'status.example:8443/a:hunter2hunter2: expected an answer, got a reset: x'),
+        (now() - interval '2 min', 'status.example/hunter2hunter2/: answered 404; and 2 more documents'),
+        (now() - interval '1 min', 'status.example/: redirects to https://other.example, which is another origin')
+      ) as r (at, problem)
+  `);
+  await migrate(pool, registry, log);
+  const [gone] = await pool.query(sql`select target from component where component = 'rest:gone'`);
+  t.strictSame(gone, { target: "https://rpc.example/…" });
+  const readings = await pool.query<{ problem: string }>(
+    sql`select problem from official_reading where problem is not null order by from_at`,
+  );
+  t.strictSame(
+    readings.map(({ problem }) => problem),
+    [
+      "status.example/…: answered 500",
+      "status.example:8443/…: expected an answer, got a reset: x",
+      "status.example/…: answered 404; and 2 more documents",
+      "status.example/…: redirects to https://other.example, which is another origin",
+    ],
+  );
+});
+
 void t.test("the tables follow the registry", async (t) => {
   const { pool } = await migratedDatabase(t);
   const ofKraken = async () => {
@@ -236,7 +270,9 @@ void t.test("the tables follow the registry", async (t) => {
     await syncRegistry(pool, moved);
     t.strictSame(
       await sources(),
-      before.map((row) => (row.venue.startsWith("kraken") ? { ...row, api } : row)),
+      before.map((row) =>
+        row.venue.startsWith("kraken") ? { ...row, api: "https://elsewhere.example/… (kraken)" } : row,
+      ),
     );
     const kept = () => pool.query(sql`select vanished, left_at is null as listed from official_incident`);
     t.strictSame(await kept(), [{ vanished: false, listed: false }]);

@@ -116,9 +116,15 @@ void t.test("an invalid registry is refused without showing keys", (t) => {
     { url: "https://rpc.example/hunter2hunter2#x" },
     { headers: { "x-api-key": "hunter2hunter2\n" } },
     { apikey: "hunter2hunter2" },
+    { method: "GET", body: { params: ["hunter2hunter2"], credential: "hunter2hunter2" } },
+    { credentials: "hunter2hunter2" },
+    { credentials: { id: "hunter2hunter2" } },
+    { bearerJwt: ["hunter2hunter2"] },
+    { passphrase: "hunter2hunter2", url: 5 },
+    { proof: { is: "x" }, message: "hunter2hunter2" },
     { method: "hunter2", url: "https://rpc.example/v3/hunter2hunter2", label: "" },
   ])
-    t.notMatch(problemsOf(withEndpoint(more)), "hunter2hunter2", JSON.stringify(more));
+    t.match(problemsOf(withEndpoint(more)), /^(?!.*hunter2hunter2).*expected/s, JSON.stringify(more));
   t.end();
 });
 
@@ -190,6 +196,8 @@ void t.test("a hidden text is found in each of its forms", (t) => {
   const forms = [
     ...[secret, encodeURIComponent(secret), encodeURIComponent(secret).toLowerCase(), json, JSON.stringify(json)],
     new URLSearchParams({ secret }).toString(),
+    ...[json, JSON.stringify(json)].map((one) => one.replaceAll("/", "\\/")),
+    JSON.stringify(json.replaceAll("/", "\\/")).replaceAll("/", "\\/"),
     ...[Buffer.from(secret).toString("base64"), Buffer.from(secret).toString("base64url")],
   ];
   for (const form of forms) t.notMatch(withoutHidden(`before ${form} after`), "key-0001", form);
