@@ -94,6 +94,21 @@ void t.test("a venue that nobody knows gets the one that was probably meant", as
   t.equal(err, 'venuewatch: the registry has no venue "krakne"; did you mean kraken?\n');
 });
 
+void t.test("of a chain it says what the service sees, and which providers can be checked", async (t) => {
+  const venues = packaged.venues.filter(({ id, chain }) => chain === "ethereum" || id === "kraken");
+  const chained = await startWorld({ registry: { ...packaged, venues } });
+  t.teardown(() => chained.close());
+  const file = join(t.testdir({}), "registry.json");
+  await writeFile(file, JSON.stringify(chained.registry));
+  const { port } = await serve(t, { pool, registry: packaged });
+  for (const at of [port, await freePort()]) {
+    const args = ["check", "ethereum-chain", "--url", `http://127.0.0.1:${at}`];
+    const { out, err } = await cliWith(t, args, { ...env, REGISTRY: file });
+    t.match(out, /^ethereum-chain: .*\n[^]*not measured: the registry has no endpoint of it/);
+    t.match(err, /^venuewatch: ethereum-chain is read at its providers, so check one of them: [\w-]+(, [\w-]+)+\n$/);
+  }
+});
+
 void t.test("the exit code of status is the state, and errors have other codes", async (t) => {
   const { BASE_URL: url } = env;
   const away = `http://127.0.0.1:${await freePort()}`;
