@@ -1,5 +1,6 @@
 import type { Pool } from "../../shared/database/pool.js";
 import { rulesRow } from "../engine/rules.js";
+import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { categories, type Category, type Registry } from "../../shared/registry/registry.js";
 import type { DatabaseClock } from "./clock.js";
 import { type Aged, makeSnapshots, type Snapshot, type WhileBusy } from "./snapshot.js";
@@ -54,7 +55,8 @@ const MiB = 2 ** 20;
  * A board for each category and for all, every venue in both ranges from every region, its matrix, its state by quorum
  * and as each region sees it, the regions, and the alerts: 100 kB each.
  */
-function keptBodies({ venues, regions }: Registry) {
-  const bodies = categories.length + 1 + venues.length * (regions.length * 3 + 2) + 2;
+function keptBodies(registry: Registry) {
+  const { regions } = registry;
+  const bodies = categories.length + 1 + watchedVenues(registry).length * (regions.length * 3 + 2) + 2;
   return { bodies, bytes: 64 * MiB };
 }

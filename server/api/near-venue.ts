@@ -18,12 +18,17 @@ export function nearVenue<Venue extends NamedVenue>(typed: string, venues: reado
   const plain = plainName(typed);
   const called = venues.find((venue) => wordsOf(venue).some((word) => plainName(word) === plain));
   if (called) return called;
-  const within = venues.filter(({ id, name }) =>
-    [id, name].map(plainName).some((word) => word.length > 2 && (plain.includes(word) || word.includes(plain))),
-  );
+  const words = venues.flatMap((venue) => [venue.id, venue.name].map((word) => ({ venue, word: plainName(word) })));
   // the longest: `binance-futures` is meant by "binance futures exchange", not `binance`
-  const [contained] = within.sort((a, b) => b.id.length - a.id.length);
-  if (contained && plain.length > 2) return contained;
+  const [within] = words
+    .filter(({ word }) => word.length > 2 && plain.includes(word))
+    .sort((a, b) => b.word.length - a.word.length);
+  if (within) return within.venue;
+  // the shortest, and no syllable: `usd` and `coin` are in names that have nothing to do with them
+  const [longer] = words
+    .filter(({ word }) => plain.length >= 5 && word.includes(plain))
+    .sort((a, b) => a.word.length - b.word.length);
+  if (longer) return longer.venue;
   const nearest = nearestWord(typed, venues.flatMap(wordsOf));
   return venues.find((venue) => wordsOf(venue).some((word) => word === nearest)) ?? null;
 }

@@ -20,6 +20,7 @@ import { venueStateResponse } from "./schemas/venue-state.js";
 import { statusParameters } from "./status.js";
 import { venueStateParameters } from "./venue-state.js";
 import { statuspageOperations } from "./statuspage-operations.js";
+import { formatParameters } from "./table-form.js";
 import { tableOperations } from "./table-operations.js";
 import { venueParameters } from "./venue.js";
 import { presentIds } from "./venue-ids.js";
@@ -45,7 +46,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
   const venuePage = {
     group: "board",
     names: { venue },
-    parameters: venueParameters(registry),
+    parameters: { ...venueParameters(registry), ...formatParameters },
     answers: { [json]: exchangeResponse },
     ...perTick,
   } satisfies Partial<Operation>;
@@ -118,7 +119,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       group: "history",
       summary: "The venues compared over a window",
       description: `Computed from roll-ups; every definition is at ${siteUrl}/methodology. \`fleet\` covers only the rows of this response. A body may be up to half a minute old while nothing changes, see \`generatedAt\`. With \`format=csv\` or \`format=xlsx\`, the answer is that of /v1/reliability.csv or /v1/reliability.xlsx.`,
-      parameters: reliabilityParameters,
+      parameters: { ...reliabilityParameters, ...formatParameters },
       answers: { [json]: reliabilityResponse },
       ...perTick,
     },
@@ -129,7 +130,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       summary: "The history of incidents, newest first",
       description:
         "For the next page, pass the last incident's `startedAt` as `before` and its `id` as `beforeId`: several incidents may have started at one instant. A page shorter than `limit` is the last. `beforeId` requires `before`. With `format=csv` or `format=xlsx`, the answer is that of /v1/incidents.csv or /v1/incidents.xlsx.",
-      parameters: incidentsParameters(registry),
+      parameters: { ...incidentsParameters(registry), ...formatParameters },
       answers: { [json]: incidentsResponse },
       ...perTick,
     },

@@ -29,7 +29,7 @@ interface ProblemExtras {
 /** An error response in the format of RFC 9457. Thrown by handlers, answered in one place. */
 export class Problem extends Error {
   constructor(
-    readonly status: 400 | 404 | 405 | 417,
+    readonly status: 400 | 404 | 405 | 417 | 503,
     readonly detail: string,
     readonly more: ProblemExtras = {},
   ) {
@@ -90,7 +90,10 @@ export function answerErrors(
       response.destroy();
       return;
     }
-    if (error instanceof Problem) return sendProblem(response, error.status, error.detail, error.more);
+    if (error instanceof Problem) {
+      if (error.status === 503) response.setHeader("Retry-After", "5");
+      return sendProblem(response, error.status, error.detail, error.more);
+    }
     if (isMalformedRequest(error))
       return sendProblem(response, 400, "The request's path or query has invalid percent-encoding.");
     if (!faults.isPassing(error, request.path)) return sendProblem(response, 500, "Internal error; it was logged.");

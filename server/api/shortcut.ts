@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ipKeyGenerator } from "express-rate-limit";
+import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { categories, type Registry } from "../../shared/registry/registry.js";
 import { dataCache } from "./answer.js";
 import type { Boards } from "./boards.js";
@@ -76,7 +77,7 @@ export function makeShortcut(
 
 export type Shortcut = ReturnType<typeof makeShortcut>;
 
-function addressesOf({ venues }: Registry, boards: Boards): ReadonlyMap<string, Address> {
+function addressesOf(registry: Registry, boards: Boards): ReadonlyMap<string, Address> {
   const status = "/v1/status";
   const addresses = new Map<string, Address>([
     [status, { route: status, ask: () => boards.status(null) }],
@@ -88,7 +89,7 @@ function addressesOf({ venues }: Registry, boards: Boards): ReadonlyMap<string, 
       route: status,
       ask: () => boards.status(category),
     });
-  for (const { id } of venues)
+  for (const { id } of watchedVenues(registry))
     for (const name of ["exchanges", "targets"]) {
       addresses.set(`/v1/${name}/${id}`, {
         route: "/v1/targets/:venue",

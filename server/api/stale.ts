@@ -12,6 +12,9 @@ const readingKeptMs = 5_000;
 /** Longer than a reading takes. A body that is in memory does not wait longer for a database that is busy. */
 const patienceMs = 1_000;
 
+/** How far the instants of a silent engine are behind, at least; see `sql/views/010-clock.sql`. */
+const silentBehindMs = 30_000;
+
 /** Ages are given in these steps, so that a stale body is not made for each request. */
 const stepS = 10;
 
@@ -77,10 +80,12 @@ async function readSoon(clock: DatabaseClock): Promise<void> {
 /**
  * The instant of the newest decision; null before the first.
  *
- * @param generatedAt of a body: when the reading is old, it is the newest witness of a decision
+ * @param generatedAt of a body: when the reading is old, it may be the newest witness of a decision. An instant that a
+ * silent engine shows witnesses none: it is at least that much before the database's time
  */
 function newestDecision(reading: ClockReading, generatedAt: Date): Date | null {
-  return isFresh(reading) ? reading.ticked_at : generatedAt;
+  const isWitness = +generatedAt > Math.max(+reading.generated_at, +reading.read_at - silentBehindMs);
+  return isWitness && !isFresh(reading) ? generatedAt : reading.ticked_at;
 }
 
 /** Milliseconds since then. */

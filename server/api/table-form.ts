@@ -23,7 +23,11 @@ export const decimalParameters = {
 
 /** Of addresses without an ending. */
 export const formatParameters = {
-  format: choice("The same as JSON or, at another address, as a table.", ["json", ...tableFormats], "json"),
+  format: choice(
+    "The same as JSON or as a table. Tables have addresses of their own, too, for generated clients: here they read only JSON.",
+    ["json", ...tableFormats],
+    "json",
+  ),
   ...decimalParameters,
 };
 
@@ -39,7 +43,7 @@ export function formReader<Set extends Parameters>(
   ending: TableFormat | null,
   check?: (values: Values<Set>) => BadParameter[],
 ): (query: URLSearchParams) => Values<Set> & Form {
-  const ofForm = ending === null ? formatParameters : ending === "csv" ? decimalParameters : {};
+  const ofForm = ending === null ? formatParameters : decimalParameters;
   const usual: Form = { format: ending ?? "json", decimal: "point" };
   const read = parameterReader({ ...parameters, ...ofForm }, (values) => [
     ...(check?.(values) ?? []),

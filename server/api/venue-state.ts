@@ -3,6 +3,7 @@ import type { Registry } from "../../shared/registry/registry.js";
 import { answerJson, queryOf } from "./answer.js";
 import type { Boards } from "./boards.js";
 import { parameterReader, viewOf } from "./parameters.js";
+import { Problem } from "./problem.js";
 import { noSuchVenue } from "./venue.js";
 import { presentIds } from "./venue-ids.js";
 
@@ -23,8 +24,17 @@ export function venueStateRoute(registry: Registry, boards: Boards): RequestHand
     const asked = request.params.venue;
     const venue = ids.get(asked);
     if (venue === undefined) throw noSuchVenue(asked, registry);
-    const snapshot = await boards.state(venue, read(queryOf(request)).region);
-    if (!snapshot) throw noSuchVenue(venue);
+    const { region } = read(queryOf(request));
+    const snapshot = await boards.state(venue, region);
+    if (!snapshot) throw region === null ? noSuchVenue(venue) : noSuchView(venue, region);
     await answerJson(response, snapshot);
   };
+}
+
+/** The registry has both, the database not yet. */
+export function noSuchView(venue: string, region: string): Problem {
+  return new Problem(
+    503,
+    `The database does not have both venue ${venue} and region ${region} yet: venuewatch migrate brings them there. Try again later.`,
+  );
 }

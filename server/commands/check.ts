@@ -5,6 +5,7 @@ import { makeClockWatch } from "../../probe/network/clock-error.js";
 import { version } from "../../shared/config/package.js";
 import { makeLog } from "../../shared/log/log.js";
 import { needsCredentials, withCredentials } from "../../shared/registry/credentials.js";
+import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import type { Registry, Venue } from "../../shared/registry/registry.js";
 import { examine, type Examined } from "./check/examine.js";
@@ -38,7 +39,8 @@ export async function run({ values, words: [venue = ""] }: Given): Promise<void>
     onAnswer: ({ date, age }, askedAtMs, answeredAtMs) =>
       clock.answered("the service", date, age, askedAtMs, answeredAtMs),
   });
-  const registry = askable(await loadRegistry(settings.registry, settings.probesPerAddress ?? 1), venue);
+  const loaded = await loadRegistry(settings.registry, settings.probesPerAddress ?? 1);
+  const registry = askable(loaded, venue);
   const examined = await examine({
     ...{ venue, registry, service, clock, log: makeLog("check", "error") },
     userAgent: `venuewatch/${version} (+${settings.siteUrl}; check)`,
@@ -46,7 +48,7 @@ export async function run({ values, words: [venue = ""] }: Given): Promise<void>
   const verdict = verdictOf(examined.evidence);
   const json = reportJson(service.url, verdict, examined);
   const output = values["json"] === true ? `${JSON.stringify(json, null, 2)}\n` : reportText(verdict, examined);
-  await endWithAnswer(exitCodeOf(verdict, examined.evidence), output, remarkOn(venue, registry, examined));
+  await endWithAnswer(exitCodeOf(verdict, examined.evidence), output, remarkOn(venue, loaded, examined));
 }
 
 /** Without other venues that need credentials, which this machine may not have. */
@@ -57,9 +59,12 @@ function askable(registry: Registry, wanted: string): Registry {
 }
 
 /** How to ask better; null: it could not be. */
-function remarkOn(venue: string, { venues }: Registry, { evidence, isUnwatched, isAway }: Examined): string | null {
+function remarkOn(venue: string, registry: Registry, { evidence, isUnwatched, isAway }: Examined): string | null {
+  const watched = watchedVenues(registry);
+  const chain = watched.find(({ id }) => id === venue)?.heads;
+  if (chain) return `${venue} is read at its providers, so check one of them: ${chain.providers.join(", ")}`;
   const isUnknown = evidence.here.length === 0 && isUnwatched !== false;
-  const ids = venues.map(({ id }) => id);
+  const ids = watched.map(({ id }) => id);
   if (isUnknown) return `the registry has no venue ${JSON.stringify(venue)}${didYouMean(venue, ids)}`;
   return isAway ? "the service cannot be reached; name another place with --url" : null;
 }

@@ -1,4 +1,5 @@
 import type { Commands, Given } from "../cli/command.js";
+import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { readSettings } from "../../shared/config/settings.js";
 import { bashScript } from "./completion/bash-script.js";
@@ -25,7 +26,7 @@ export const words = [shells.join("|")];
 
 export async function run({ words: [word] }: Given, commands: Commands): Promise<void> {
   const shell = oneOf("completion", shells, word);
-  const { venues } = await loadRegistry(readSettings().registry);
-  const ids = venues.map(({ id }) => id);
+  const registry = await loadRegistry(readSettings().registry);
+  const ids = watchedVenues(registry).map(({ id }) => id);
   process.stdout.write(scripts[shell](await placesIn(commands, ids)));
 }

@@ -57,7 +57,7 @@ export async function run({ values, words }: Given): Promise<void> {
     const [created] = await pool
       .file<CreatedLogin>("keep_login", [login, role, verifier, connections, ownSchema])
       .catch(async (error: unknown) => {
-        throw (await refusalOf(pool, { login, role, connections }, error)) ?? error;
+        throw (await refusalOf(pool, { login, role, connections, ownSchema }, error)) ?? error;
       });
     print(values["json"], { login, role, ...created }, createdText(login, role, created!, ownSchema));
   });
@@ -67,6 +67,7 @@ interface Wanted {
   login: string;
   role: string;
   connections: number | null;
+  ownSchema: boolean;
 }
 
 interface CreatedLogin {
@@ -141,15 +142,21 @@ async function refusalOf(pool: Pool, wanted: Wanted, error: unknown): Promise<Us
   return null;
 }
 
-async function statementsFor(pool: Pool, { login, role, connections }: Wanted): Promise<string[]> {
+/** The order is that of `logins.keep`. */
+async function statementsFor(pool: Pool, { login, role, connections, ownSchema }: Wanted): Promise<string[]> {
   const [found] = await pool.query<{ here: boolean; limit: number }>(sql`
     select to_regrole(${login}) is not null as here, coalesce(${connections}::int, logins.connections_of(${role})) as limit
   `);
   const create = `${found!.here ? "alter" : "create"} role ${login} login`;
   const limit = `connection limit ${found!.limit}`;
-  return role === "replica"
-    ? [`${create} replication ${limit}`]
-    : [`${create} ${limit}`, `grant vw_${role} to ${login}`];
+  if (role === "replica") return [`${create} replication ${limit}`];
+  const schema = [
+    `create schema if not exists ${login}`,
+    `grant create on schema ${login} to ${login}`,
+    `grant usage on schema ${login} to ${login} with grant option`,
+    `alter role ${login} reset default_transaction_read_only`,
+  ];
+  return [`${create} ${limit}`, `grant vw_${role} to ${login}`, ...(ownSchema ? schema : [])];
 }
 
 function createdText(login: string, role: string, created: CreatedLogin, ownSchema: boolean) {

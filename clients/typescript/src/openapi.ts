@@ -236,7 +236,7 @@ export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
     /**
-     * @description As confirmed by a quorum of the reporting regions; unknown if there is no evidence.
+     * @description As confirmed by a quorum of the counted regions; unknown if there is no evidence.
      * @enum {string}
      */
     State: "operational" | "degraded" | "outage" | "unknown";
@@ -1788,7 +1788,7 @@ export interface components {
         since: string;
         /** @description Ids of the providers at which we read it. */
         providers: string[];
-        /** @description When its open incident began: since then no provider has had a new block. */
+        /** @description When its open incident began: since then it has stood still, or gone back to older blocks, at all providers. */
         standsSince: string | null;
         /** @description Permanent name of an incident, given at opening. */
         incident: string | null;
@@ -1983,6 +1983,10 @@ export interface operations {
         range?: "24h" | "7d";
         /** @description Vantage point of the latency chart, the endpoints and the streams. States and days combine all regions. */
         region?: string;
+        /** @description The same as JSON or as a table. Tables have addresses of their own, too, for generated clients: here they read only JSON. */
+        format?: "json" | "csv" | "xlsx";
+        /** @description The decimal mark. With comma, as spreadsheets in German, French and many other languages expect it, semicolons separate the fields. */
+        decimal?: "point" | "comma";
       };
       header?: never;
       path: {
@@ -2010,6 +2014,10 @@ export interface operations {
         range?: "24h" | "7d";
         /** @description Vantage point of the latency chart, the endpoints and the streams. States and days combine all regions. */
         region?: string;
+        /** @description The same as JSON or as a table. Tables have addresses of their own, too, for generated clients: here they read only JSON. */
+        format?: "json" | "csv" | "xlsx";
+        /** @description The decimal mark. With comma, as spreadsheets in German, French and many other languages expect it, semicolons separate the fields. */
+        decimal?: "point" | "comma";
       };
       header?: never;
       path: {
@@ -2087,6 +2095,10 @@ export interface operations {
         days?: number;
         /** @description Only venues of this category. An allowed category without venues gives empty lists. */
         category?: "exchange" | "rpc" | "market-data" | "oracle" | "stablecoin" | "bridge" | "ramp";
+        /** @description The same as JSON or as a table. Tables have addresses of their own, too, for generated clients: here they read only JSON. */
+        format?: "json" | "csv" | "xlsx";
+        /** @description The decimal mark. With comma, as spreadsheets in German, French and many other languages expect it, semicolons separate the fields. */
+        decimal?: "point" | "comma";
       };
       header?: never;
       path?: never;
@@ -2121,6 +2133,10 @@ export interface operations {
         before?: string;
         /** @description The id of the last incident received, whose startedAt is `before`: includes incidents that started at that instant and have a smaller id. */
         beforeId?: number;
+        /** @description The same as JSON or as a table. Tables have addresses of their own, too, for generated clients: here they read only JSON. */
+        format?: "json" | "csv" | "xlsx";
+        /** @description The decimal mark. With comma, as spreadsheets in German, French and many other languages expect it, semicolons separate the fields. */
+        decimal?: "point" | "comma";
       };
       header?: never;
       path?: never;

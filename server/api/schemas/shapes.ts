@@ -211,7 +211,7 @@ export const freshness = {
 /** Separate, since as an argument its words would be inferred as any text. */
 const stateWords = oneOf(
   ["operational", "degraded", "outage", "unknown"],
-  "As confirmed by a quorum of the reporting regions; unknown if there is no evidence.",
+  "As confirmed by a quorum of the counted regions; unknown if there is no evidence.",
 );
 
 export const state = named("State", shownAs(stateWords, "outage"));

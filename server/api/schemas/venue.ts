@@ -152,7 +152,8 @@ const regionComparison = object("The venue as one region sees it, over exactly t
   impaired: flag("Whether the region is impaired and therefore has no vote; see /v1/regions.", false),
   state: {
     ...state,
-    description: "What this region alone sees, also while it is impaired; no decision depends on it.",
+    description:
+      "What this region alone sees, also while it is impaired, when `view` is unknown; no decision rests on it alone.",
   },
   samples: integer("Samples of all components in the range.", 51_840),
   goodPct: orNull(percent("Share of them that were good.", 98.403)),
@@ -280,7 +281,11 @@ export const exchangeResponse = named(
             state,
             since,
             providers: list("Ids of the providers at which we read it.", venueId),
-            standsSince: orNull(instant("When its open incident began: since then no provider has had a new block.")),
+            standsSince: orNull(
+              instant(
+                "When its open incident began: since then it has stood still, or gone back to older blocks, at all providers.",
+              ),
+            ),
             incident: orNull(slug),
           },
         ),

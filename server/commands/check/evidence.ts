@@ -9,7 +9,7 @@ export interface Evidence {
   quorum: Quorum;
   /** Components of which the service knows nothing, because the venue refuses the place that it measures from. */
   refusedToService: readonly string[];
-  /** The venue's endpoints and sockets that were tried from here. Empty: the registry does not have it. */
+  /** The venue's endpoints and sockets that were tried from here. Empty: the registry has no endpoint of it. */
   here: readonly MeasuredPart[];
   /** Other venues, one endpoint each. */
   controls: readonly Control[];

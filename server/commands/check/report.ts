@@ -67,7 +67,7 @@ function serviceText({ quorum }: Evidence): string {
 }
 
 function hereText(here: readonly MeasuredPart[], skipped: readonly MeasuredPart[], typicalMs: number | null): string {
-  if (here.length === 0) return "not measured: the registry does not have it";
+  if (here.length === 0) return "not measured: the registry has no endpoint of it";
   const good = here.filter(({ fault, unmeasured }) => fault === null && unmeasured === null);
   const slowest = Math.max(...good.map(({ tookMs }) => tookMs ?? 0));
   const usual = typicalMs === null ? "" : `; in the regions it usually takes ${typicalMs} ms`;

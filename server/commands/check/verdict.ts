@@ -233,8 +233,9 @@ export const rules: readonly Rule[] = [
     rule: "not-in-registry",
     culprit: "nobody",
     when: (e) => isTrusted(e.quorum) && e.here.length === 0,
-    summary: () => "the regions see no trouble; it was not measured from here, because the registry does not have it",
-    advice: "set REGISTRY to the registry of that service to measure it from here, too",
+    summary: () =>
+      "the regions see no trouble; it was not measured from here, because the registry has no endpoint of it",
+    advice: "set REGISTRY to the registry of that service to measure it from here, too; of a chain, check a provider",
   },
   {
     rule: "refused-twice",

@@ -194,7 +194,7 @@ async function venuesFound(pool: Pool, registry: Registry): Promise<Finding> {
 const mostNeverGood = 20;
 
 /** For a fresh board these are nearly always an entry that is wrong, a country that a venue blocks, or the network. */
-async function neverGoodFound(pool: Pool, { venues }: Registry): Promise<Finding[]> {
+async function neverGoodFound(pool: Pool, registry: Registry): Promise<Finding[]> {
   const check = "never good";
   const [may] = await pool.query<{ look: boolean }>(
     sql`select has_table_privilege('component_entry', 'select') and has_table_privilege('region_state', 'select') as look`,
@@ -203,7 +203,7 @@ async function neverGoodFound(pool: Pool, { venues }: Registry): Promise<Finding
   const rows = await pool.file<{ venue: string; component: string; faults: string[] }>("never_good");
   if (rows.length === 0) return [ok(check, "every component that is measured was good once")];
   const found = rows.slice(0, mostNeverGood).map(({ venue, component, faults }) => {
-    const entry = venues.find(({ id }) => id === venue);
+    const entry = watchedVenues(registry).find(({ id }) => id === venue);
     const what = `never seen good from here: ${venue} ${component}: ${faults.join(", ")}`;
     return warning(check, what, adviceOn(faults, entry));
   });

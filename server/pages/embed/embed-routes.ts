@@ -12,6 +12,7 @@ import type { TypeOf } from "../../api/schemas/shapes.js";
 import { statusResponse } from "../../api/schemas/status.js";
 import { venueStateResponse } from "../../api/schemas/venue-state.js";
 import { noSuchVenue } from "../../api/venue.js";
+import { noSuchView } from "../../api/venue-state.js";
 import { presentIds } from "../../api/venue-ids.js";
 import { embedPolicy } from "../page-answer.js";
 import { ageText } from "../data-age.js";
@@ -55,8 +56,9 @@ export function embedRoutes({ registry, boards, baseUrl, siteNotice = null }: Em
     if (show !== "state")
       throw badParameters([{ parameter: "region", message: `expected show=state beside it; got show=${show}` }]);
     const id = ids.get(asked);
-    const snapshot = id === undefined ? null : await boards.state(id, region);
-    if (snapshot === null) throw noSuchVenue(asked);
+    if (id === undefined) throw noSuchVenue(asked, registry);
+    const snapshot = await boards.state(id, region);
+    if (snapshot === null) throw noSuchView(id, region);
     const { components, ...seen } = dataOf(venueStateResponse, snapshot);
     const venue = { ...seen, components, seenFrom: region, uptimePct90d: null, typicalMs: null };
     return { venue, age: ageText(seen), snapshot };

@@ -192,7 +192,7 @@ export const voteColumns: [name: string, isFigure: boolean][] = [
   ["Slow", true],
   ["Bad in a row", true],
   ["Faults", false],
-  ["Median (typical)", true],
+  ["Median (expected)", true],
   ["Age of newest", true],
   ["Measured from", false],
 ];

@@ -129,6 +129,8 @@ void t.test("requests are validated", async (t) => {
       // ids of ccxt
       ...{ krakenfutures: "kraken-futures", kucoinfutures: "kucoin-futures", gateio: "gate" },
       ...{ binanceusdm: "binance-futures", coinbaseexchange: "coinbase" },
+      // within the word, else the shortest name that has it
+      ...{ "binance-us": "binance", "binance-futures-usdm": "binance-futures", coinb: "coinbase", deribi: "deribit" },
     };
     for (const [asked, id] of Object.entries(meant))
       for (const path of ["/v1/targets/*", "/v1/exchanges/*/state", "/feeds/*/incidents.atom", "/badges/*.json"]) {
@@ -137,7 +139,7 @@ void t.test("requests are validated", async (t) => {
       }
     for (const path of ["/is-krakenfutures-down", "/venues/krakenfutures", "/embed/krakenfutures"])
       t.match((await api.ask(path)).body, { detail: /Did you mean kraken-futures\?/ }, path);
-    for (const asked of ["mtgox", "%F0%9F%92%A3", "x".repeat(500)])
+    for (const asked of ["mtgox", "usd", "swap", "fut", "%F0%9F%92%A3", "x".repeat(500)])
       t.notMatch((await api.ask(`/v1/targets/${asked}`)).text, "Did you mean", asked);
     const { venues } = (await api.ask<{ venues: { id: string; ccxtId: string | null }[] }>("/v1/status")).body;
     const ids = Object.fromEntries(venues.map(({ id, ccxtId }) => [id, ccxtId]));

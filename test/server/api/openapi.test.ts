@@ -247,6 +247,14 @@ void t.test("the API's description is valid, correct and sufficient", async (t) 
       ["/v1/targets/okx/days", ""],
     ] as const) {
       const original = place.replace("/days", "");
+      const described = operations.find(([path]) => path === original.replace("okx", "{venue}"))![1].parameters!;
+      for (const name of ["format", "decimal"])
+        t.ok(
+          described.some((one) => "name" in one && one.name === name),
+          `${original} ${name}`,
+        );
+      for (const asked of [`${place}.xlsx?decimal=comma`, `${original}?format=xlsx&decimal=comma`])
+        t.match((await api.ask(asked)).body, { status: 400, errors: [{ parameter: "decimal" }] }, asked);
       const csv = await api.ask(`${place}.csv?${query}&decimal=comma`);
       const sameCsv = await api.ask(`${original}?${query}&format=csv&decimal=comma`);
       t.equal(csv.text, sameCsv.text, place);

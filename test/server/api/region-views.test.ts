@@ -299,3 +299,13 @@ void t.test("a region that does not exist is refused, and a former id of a venue
   t.equal((await api.ask("/v1/targets/okx/state", { headers: known })).status, 200);
   t.equal(there.headers["cache-control"], "public, max-age=5, stale-while-revalidate=30");
 });
+
+void t.test("a region that only the registry has is no reason to call a venue unknown", async (t) => {
+  const pool = await world();
+  const more = { ...registry, regions: [...registry.regions, { ...registry.regions[0]!, id: "moon", name: "Moon" }] };
+  const api = await serve(t, { pool, registry: more });
+  for (const path of ["/v1/targets/okx/state", "/v1/exchanges/kraken/state", "/badges/okx.svg", "/badges/okx.json"]) {
+    const { status, headers, text } = await api.ask(`${path}?region=moon`);
+    t.match({ status, headers, text }, { status: 503, headers: { "retry-after": "5" }, text: /region moon yet/ }, path);
+  }
+});

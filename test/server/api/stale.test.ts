@@ -1,7 +1,9 @@
 /** Bodies while the engine lags: they say so, and how old they are. */
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
-import { staleAfterMs } from "../../../server/api/stale.js";
+import { makeBody } from "../../../server/api/body.js";
+import type { ClockReading } from "../../../server/api/clock.js";
+import { makeAged, staleAfterMs } from "../../../server/api/stale.js";
 import { agentOn } from "../../support/agent.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
@@ -85,4 +87,30 @@ void t.test("a closed incident is never stale, an open one is", async (t) => {
   await outage.close(pool);
   t.equal((await api.ask<Freshness>("/v1/status")).body.stale, true);
   t.match((await api.ask<Freshness>(path)).body, { stale: false, ageSeconds: null }, "closed");
+});
+
+void t.test("while the database is away, a body still says when the engine last decided", async (t) => {
+  const readBefore = 10_000;
+  // seconds ago: the engine's last tick, the instants of the last reading and of the body, and what the body says
+  for (const [tick, read, body, said] of [
+    [400, 50, 65, 400],
+    [400, 50, 45, 400],
+    [90_000, 50, 3_600, 90_000],
+    [100, 100, 100, 100],
+    [65, 65, 35, 35],
+    [null, 50, 65, null],
+  ] as const) {
+    const last: ClockReading = {
+      ...{ generated_at: ago(read), moved_at: null, read_at: ago(readBefore / 1000) },
+      ...{ ticked_at: tick === null ? null : ago(tick), askedAtMs: performance.now() - readBefore },
+    };
+    const away = () => Promise.reject(new Error("the database is away"));
+    const clock = { read: away, trusted: () => null, last: () => last, expire: () => undefined };
+    const snapshot = { generatedAt: ago(body), body: makeBody("{}"), closed: false };
+    const aged = await makeAged(clock, staleAfterMs)(snapshot);
+    const { ageSeconds, decidedAt } = JSON.parse(aged.body.plain.toString()) as Freshness;
+    const what = `tick ${tick}, reading ${read}, body ${body}`;
+    t.equal(ageSeconds, said === null ? null : Math.floor(said / 10) * 10, what);
+    t.ok(said === null ? decidedAt === null : Math.abs(Date.parse(decidedAt!) - +ago(said)) < 1_000, what);
+  }
 });

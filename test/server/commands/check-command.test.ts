@@ -5,6 +5,7 @@ import t from "tap";
 import { migrate } from "../../../server/database/migrate.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { makeLog } from "../../../shared/log/log.js";
+import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { startWorld } from "../../../simulator/world.js";
 import { serve } from "../../support/api.js";
 import { byTwos, type CliEnded, cliWith } from "../../support/cli-input.js";
@@ -94,6 +95,22 @@ void t.test("a venue that nobody knows gets the one that was probably meant", as
   t.equal(err, 'venuewatch: the registry has no venue "krakne"; did you mean kraken?\n');
 });
 
+void t.test("of a chain it says what the service sees, and which providers can be checked", async (t) => {
+  const all = await loadRegistry(packagedFile("registry/all.json"));
+  const venues = all.venues.filter(({ id, chain }) => chain === "ethereum" || id === "kraken");
+  const chained = await startWorld({ registry: { ...all, venues } });
+  t.teardown(() => chained.close());
+  const file = join(t.testdir({}), "registry.json");
+  await writeFile(file, JSON.stringify(chained.registry));
+  const { port } = await serve(t, { pool, registry: all });
+  for (const at of [port, await freePort()]) {
+    const args = ["check", "ethereum-chain", "--url", `http://127.0.0.1:${at}`];
+    const { out, err } = await cliWith(t, args, { ...env, REGISTRY: file });
+    t.match(out, /^ethereum-chain: .*\n[^]*not measured: the registry has no endpoint of it/);
+    t.match(err, /^venuewatch: ethereum-chain is read at its providers, so check one of them: [\w-]+(, [\w-]+)+\n$/);
+  }
+});
+
 void t.test("the exit code of status is the state, and errors have other codes", async (t) => {
   const { BASE_URL: url } = env;
   const away = `http://127.0.0.1:${await freePort()}`;
@@ -103,7 +120,7 @@ void t.test("the exit code of status is the state, and errors have other codes",
     [["okx"], 2, /^$/],
     [["--category", "exchange"], 2, /^$/],
     [["gemini", "--url", url], 3, /^$/],
-    [["krakn"], 3, /^venuewatch: http:\S+ answers 404: .*; did you mean kraken\?\n$/],
+    [["krakn"], 3, /^venuewatch: http:\S+ answers 404: Unknown venue "krakn"\. Did you mean kraken\? .*\n$/],
     [["okx", "--url", away], 3, /^venuewatch: http:\S+ cannot be reached: .*; name another place with --url, .*\n$/],
     [["okx", "--ulr", away], 64, /^venuewatch: status: Unknown option .*; did you mean --url\?; .*\n$/],
     [["okx", "kraken"], 64, /^venuewatch: status takes \[VENUE\] besides options, got okx kraken; .*\n$/],

@@ -7,11 +7,12 @@ import t from "tap";
 import { commands } from "../../../server/cli/command-line.js";
 import { type Place, placesIn } from "../../../server/commands/completion/places.js";
 import { packagedFile } from "../../../shared/config/package.js";
+import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { cliWith } from "../../support/cli-input.js";
 
-const { venues } = await loadRegistry(packagedFile("registry/default.json"));
-const ids = venues.map(({ id }) => id);
+const registry = await loadRegistry(packagedFile("registry/default.json"));
+const ids = watchedVenues(registry).map(({ id }) => id);
 const places = await placesIn(commands, ids);
 
 /** What is typed, and what completes it. */

@@ -162,6 +162,34 @@ void t.test("logins have their role's rights and limits, and hide their password
     }
   });
 
+  await t.test("a user without CREATEROLE learns all that an administrator must run", async (t) => {
+    const [owner, name] = [newLogin(t, pool), newLogin(t, pool)];
+    await pool.script(`create role ${owner}; grant usage on schema logins to ${owner};
+      grant execute on all functions in schema logins to ${owner}`);
+    t.teardown(() => pool.script(`drop owned by ${owner}`));
+    const weak = new URL(url);
+    weak.searchParams.set("options", `-c role=${owner}`);
+    const file = join(t.testdir({ password: `${password}\n` }), "password");
+    const askFor = async (...args: string[]) => {
+      const login = ["login", name, "--role", "analyst", "--password-file", file, ...args];
+      const { code, err } = await cliWith(t, login, { DATABASE_URL: weak.href });
+      t.equal(code, 2, err);
+      return /Ask an administrator for: (.*); and set its password/.exec(err)?.[1] ?? err;
+    };
+    const plain = `create role ${name} login connection limit 5; grant vw_analyst to ${name}`;
+    t.equal(await askFor(), plain);
+    const all = await askFor("--own-schema");
+    t.ok(all.startsWith(`${plain}; create schema`), all);
+    await pool.script(all);
+    t.teardown(() => pool.script(`drop owned by ${name}; drop schema if exists ${name}`));
+    await t.resolves(
+      pool.transaction(async (tx) => {
+        await tx.script(`set local role ${name}`);
+        await tx.script(`create table ${name}.mine (); grant usage on schema ${name} to ${owner}`);
+      }),
+    );
+  });
+
   await t.test(
     "a login signs in with the password in its file, which nothing else reveals",
     { skip: onServer ? false : "the embedded database has no logins" },

@@ -99,6 +99,7 @@ void t.test("a board with trouble on pages of others", async (t) => {
     for (const wrong of ["region=mars", "region=us-east&show=uptime", "show=latency&region=us-east"])
       t.match(await api.ask(`/badges/okx.svg?${wrong}`), { status: 400, text: "region" }, wrong);
     t.equal((await api.ask("/badges/mtgox.svg?region=us-east")).status, 404);
+    t.match((await api.ask("/badges/okex.json?region=us-east")).body, { detail: /Did you mean okx\?/ });
     const components = [{ state: "outage", fault: "blocked" } as const];
     const blocked = { name: "Binance", state: "outage", components, uptimePct90d: null, typicalMs: null } as const;
     t.equal(badgeContent("state", { ...blocked, seenFrom: "us-east" }, null).message, "Blocked");

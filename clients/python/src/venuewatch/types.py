@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Literal, TypedDict, Union
 
 State = Literal["operational", "degraded", "outage", "unknown"]
-"""As confirmed by a quorum of the reporting regions; unknown if there is no evidence."""
+"""As confirmed by a quorum of the counted regions; unknown if there is no evidence."""
 
 Severity = Literal["degraded", "outage"]
 """How bad an incident is."""
@@ -1705,7 +1705,8 @@ class ExchangeResponseChain(TypedDict):
     providers: list[str]
     """Ids of the providers at which we read it."""
     standsSince: Union[str, None]
-    """When its open incident began: since then no provider has had a new block."""
+    """When its open incident began: since then it has stood still, or gone back to older blocks, at all
+    providers."""
     incident: Union[str, None]
     """Permanent name of an incident, given at opening."""
 

@@ -299,7 +299,7 @@ void t.test("while the regions see no trouble", async (t) => {
   await t.test("the registry does not have it", async (t) => {
     const without = { ...registry, venues: registry.venues.filter(({ id }) => id !== "kraken") };
     const { text } = await gives(t, ["not-in-registry", 0], { registry: without });
-    t.match(text, "from here     not measured: the registry does not have it\n");
+    t.match(text, "from here     not measured: the registry has no endpoint of it\n");
   });
 });
 
