@@ -102,8 +102,8 @@ as $$
   group by v.venue_id
 $$;
 
--- Open incidents that look like one: those of at least `impaired_min_venues` venues that began at once with the first of
--- them. {since, venues: [id]} of the most venues; null if there are none.
+-- Open incidents that look like one: those of at least `impaired_min_venues` venues that began at once with the first
+-- of them. {since, venues: [id]} of the most venues; null if there are none.
 create function api.common_trouble(only_category text) returns json
 language sql stable
 begin atomic

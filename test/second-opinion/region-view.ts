@@ -46,7 +46,8 @@ export function viewOf(
   const failed = seen.filter(fails).length;
   const limited = seen.filter(({ fault }) => fault === "limited").length;
   const blocked = seen.filter(({ fault }) => fault === "blocked").length;
-  const size = seen.length + (stands || seen.every((one) => fails(one) || isSlow(one)) ? 0 : missedBy(seen, series.component, at));
+  const size =
+    seen.length + (stands || seen.every((one) => fails(one) || isSlow(one)) ? 0 : missedBy(seen, series.component, at));
   const slow = seen.filter(isSlow).length;
   const causedByNetworks = (one: Sample) => networkFaults.includes(one.fault!) || isSlow(one);
   const bad = seen.filter((one) => fails(one) || isSlow(one));

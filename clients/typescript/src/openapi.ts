@@ -477,8 +477,6 @@ export interface components {
       official: components["schemas"]["OfficialIncident"] | null;
       /** @description Whether we know what the venue's feed said when the incident started: a reading without problems covers that time, or ended at most 15 minutes before it. Only then does a missing notice mean something. Null if the venue has no feed. */
       officialObserved: boolean | null;
-      /** @description The incidents of other venues that began within two minutes of it, open or closed, at most 50: perhaps the trouble of a provider that they share. It may grow after the incident closed. */
-      beganAtOnce: string[];
     };
     /** @description One region's vote. */
     Vote: {
@@ -813,6 +811,8 @@ export interface components {
         /** @description Its notices that began in the 6 hours before and after it began, including maintenance; at most 50, newest first. If there are more, notices about what we measure and with plausible times take precedence. */
         incidents: components["schemas"]["OfficialIncident"][];
       };
+      /** @description The incidents of other venues that began within two minutes of it, open or closed, the 100 nearest to it: perhaps the trouble of a provider that they share. It may grow after the incident closed. */
+      beganAtOnce: string[];
       /** @description Newest first, the nearest ten of each group: other incidents of the venue that started within six hours of it or were open when it started; others of its component within ninety days; and those of other venues that started within ten minutes of it. Venue and component identify the group. */
       related: components["schemas"]["Incident"][];
     };
@@ -1025,7 +1025,7 @@ export interface components {
       /** @description Why it is unknown although it is measured. Null if it is not unknown, or for want of measurements or of a decision. */
       unknownBecause: components["schemas"]["UnknownBecause"] | null;
     };
-    /** @description Open incidents of at least four venues that began at once, each within two minutes of the next: perhaps the trouble of a provider that they share. */
+    /** @description Open incidents of at least four venues that began within two minutes of the first of them: perhaps the trouble of a provider that they share. */
     CommonTrouble: {
       /**
        * Format: date-time
@@ -1156,7 +1156,7 @@ export interface components {
         medianLatencyAsOf: string | null;
         /** @description Open incidents of the rows. */
         activeIncidents: number;
-        /** @description Open incidents of at least four venues that began at once, each within two minutes of the next: perhaps the trouble of a provider that they share. */
+        /** @description Open incidents of at least four venues that began within two minutes of the first of them: perhaps the trouble of a provider that they share. */
         commonTrouble: components["schemas"]["CommonTrouble"] | null;
         /** @description All categories, whatever the filter. */
         categories: components["schemas"]["CategoryCounts"][];
@@ -1680,7 +1680,7 @@ export interface components {
       reporting: boolean;
       /** @description Whether the region is impaired and therefore has no vote; see /v1/regions. */
       impaired: boolean;
-      /** @description What this region alone sees, also while it is impaired; no decision depends on it. */
+      /** @description What this region alone sees, also while it is impaired, when `view` is unknown; no decision rests on it alone. */
       state: components["schemas"]["State"];
       /** @description Samples of all components in the range. */
       samples: number;

@@ -103,7 +103,8 @@ export const ofUnjudged: Record<string, Mutant> = {
     noticedBy: ["6-answered-is-not-retracted"],
   },
   "answers make a vantage suspect": {
-    clause: "select s.bad_run > 0 and not s.answers_badly and coalesce(engine.may_be_ours(s.newest_fault, null), true) as cut",
+    clause:
+      "select s.bad_run > 0 and not s.answers_badly and coalesce(engine.may_be_ours(s.newest_fault, null), true) as cut",
     becomes: "select s.bad_run > 0 as cut",
     noticedBy: ["6-answers-are-not-suspect"],
   },
@@ -115,9 +116,9 @@ export const ofUnjudged: Record<string, Mutant> = {
     clause: "      or not k.may_be_ours\n",
     noticedBy: ["6-answers-open-beside-a-suspect-network"],
   },
-  "an answer dates an impairment": {
+  "a stall dates an impairment": {
     clause: "      and s.may_be_ours\n",
-    noticedBy: ["4-impairment-beside-a-refusal"],
+    noticedBy: ["4-impairment-beside-a-stall"],
   },
   "what was never seen good dates an impairment": {
     clause: "from engine.proven_states(at) s\n    join component k using (component_id)",

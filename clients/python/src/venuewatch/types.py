@@ -249,9 +249,6 @@ class Incident(TypedDict):
     """Whether we know what the venue's feed said when the incident started: a reading without problems covers
     that time, or ended at most 15 minutes before it. Only then does a missing notice mean something. Null if
     the venue has no feed."""
-    beganAtOnce: list[str]
-    """The incidents of other venues that began within two minutes of it, open or closed, at most 50: perhaps
-    the trouble of a provider that they share. It may grow after the incident closed."""
 
 
 class VoteVantage(TypedDict):
@@ -633,6 +630,9 @@ class IncidentDetailResponse(TypedDict):
     days."""
     official: IncidentDetailResponseOfficial
     """The venue's own status feed and notices."""
+    beganAtOnce: list[str]
+    """The incidents of other venues that began within two minutes of it, open or closed, the 100 nearest to it:
+    perhaps the trouble of a provider that they share. It may grow after the incident closed."""
     related: list[Incident]
     """Newest first, the nearest ten of each group: other incidents of the venue that started within six hours
     of it or were open when it started; others of its component within ninety days; and those of other venues
@@ -910,8 +910,8 @@ class ComponentState(TypedDict):
 
 
 class CommonTrouble(TypedDict):
-    """Open incidents of at least four venues that began at once, each within two minutes of the next: perhaps
-    the trouble of a provider that they share."""
+    """Open incidents of at least four venues that began within two minutes of the first of them: perhaps the
+    trouble of a provider that they share."""
 
     since: str
     """When the first of them began."""
@@ -1045,8 +1045,8 @@ class StatusResponseSummary(TypedDict):
     activeIncidents: int
     """Open incidents of the rows."""
     commonTrouble: Union[CommonTrouble, None]
-    """Open incidents of at least four venues that began at once, each within two minutes of the next: perhaps
-    the trouble of a provider that they share."""
+    """Open incidents of at least four venues that began within two minutes of the first of them: perhaps the
+    trouble of a provider that they share."""
     categories: list[CategoryCounts]
     """All categories, whatever the filter."""
 
@@ -1607,7 +1607,8 @@ class RegionComparison(TypedDict):
     impaired: bool
     """Whether the region is impaired and therefore has no vote; see /v1/regions."""
     state: State
-    """What this region alone sees, also while it is impaired; no decision depends on it."""
+    """What this region alone sees, also while it is impaired, when `view` is unknown; no decision rests on it
+    alone."""
     samples: int
     """Samples of all components in the range."""
     goodPct: Union[float, None]
