@@ -1680,7 +1680,7 @@ export interface components {
       reporting: boolean;
       /** @description Whether the region is impaired and therefore has no vote; see /v1/regions. */
       impaired: boolean;
-      /** @description What this region alone sees, also while it is impaired; no decision depends on it. */
+      /** @description What this region alone sees, also while it is impaired, when `view` is unknown; no decision rests on it alone. */
       state: components["schemas"]["State"];
       /** @description Samples of all components in the range. */
       samples: number;

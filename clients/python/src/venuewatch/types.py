@@ -1607,7 +1607,8 @@ class RegionComparison(TypedDict):
     impaired: bool
     """Whether the region is impaired and therefore has no vote; see /v1/regions."""
     state: State
-    """What this region alone sees, also while it is impaired; no decision depends on it."""
+    """What this region alone sees, also while it is impaired, when `view` is unknown; no decision rests on it
+    alone."""
     samples: int
     """Samples of all components in the range."""
     goodPct: Union[float, None]
