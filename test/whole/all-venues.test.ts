@@ -68,7 +68,8 @@ void t.test("all venues", async (t) => {
 
   await t.test("every endpoint and stream is good", async (t) => {
     const wanted = registry.venues.flatMap((venue) => componentsOf(venue).map(({ id }) => `${venue.id} ${id}`));
-    const measured = () => new Set(samples.map(nameOf));
+    // a chain is measured once it has a new block
+    const measured = () => new Set(samples.map(nameOf).filter((name) => !name.includes("-chain ")));
     await until(() => measured().size === wanted.length);
     t.strictSame(measured(), new Set(wanted));
     const bad = samples.filter(({ good }) => !good);

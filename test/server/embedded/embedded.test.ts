@@ -219,10 +219,10 @@ void t.test("settings stay with the client that made them", async (t) => {
   await one.query("create role reader");
   await one.query("set timezone = 'Asia/Tokyo'; set role reader");
   const settings = "select concat_ws(' ', current_setting('timezone'), current_user, current_setting('search_path'))";
-  t.equal(await value(other, settings), "UTC postgres venuewatch, public");
-  t.equal(await value(one, settings), "Asia/Tokyo reader venuewatch, public", "the settings are restored");
+  t.equal(await value(other, settings), "UTC postgres venuewatch, public, analytics");
+  t.equal(await value(one, settings), "Asia/Tokyo reader venuewatch, public, analytics", "the settings are restored");
   await one.query("reset role; reset timezone");
-  t.equal(await value(one, settings), "UTC postgres venuewatch, public");
+  t.equal(await value(one, settings), "UTC postgres venuewatch, public, analytics");
 });
 
 void t.test("temporary tables and locks do not reach the next client", async (t) => {
