@@ -92,7 +92,7 @@ void t.test("the client is small", (t) => {
     .replaceAll(/^ +/gm, "");
   const bytes = gzipSync(code, { level: 9 }).length;
   t.comment(`${bytes} bytes compressed, without comments and indentation`);
-  // names are not shortened here: a minifier saves another fifth, so that it is less than 6 kB
-  t.ok(bytes < 7_600, `${bytes} bytes`);
+  // names are not shortened here: a minifier saves another fifth, so that it is less than 7 kB
+  t.ok(bytes < 8_700, `${bytes} bytes`);
   t.end();
 });

@@ -75,7 +75,7 @@ void t.test("an impaired region", async (t) => {
 
   await t.test("is named in the evidence as not counted", async (t) => {
     const { body } = await api.ask<{ incidents: { slug: string }[] }>("/v1/incidents");
-    t.match(body.incidents, [{ venue: "kraken", quorum: 2, reporting: 2 }]);
+    t.match(body.incidents, [{ venue: "kraken", quorum: 2, counted: 2, reporting: 3 }]);
     t.equal(body.incidents.length, 1);
     const opening = {
       confirming: 2,
