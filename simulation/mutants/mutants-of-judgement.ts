@@ -156,7 +156,7 @@ export const mutantsOfJudgement: readonly Mutant[] = [
   {
     name: "a chain that stands is good",
     file: "probe/rest/chain-heads.js",
-    from: "if (standing.length > 1 && !fresh.some(goOn))",
+    from: "if (standing.length > 1 && !outweigh(fresh.filter(goOn).length, standing.length))",
     to: "if (standing.length > 1) return true; if (false)",
     faults: "00:01:10.000 stand chain-chain for 100000 ms",
   },
