@@ -1,5 +1,6 @@
--- The states that venues and components had, decided instant by instant: a row for each time from one change to the next.
--- Written by the engine in the transaction that decides. change_event has the same for clients that follow it, for a day.
+-- The states that venues and components had, decided instant by instant: a row for each time from one change to the
+-- next. Written by the engine in the transaction that decides. change_event has the same for clients that follow it,
+-- for a day.
 create table state_change (
   venue_id     smallint not null references venue,
   -- null: the venue as a whole

@@ -1,8 +1,9 @@
--- A venue's minute is measured if at least half of its published components were, and down if at least half of its published REST, or of its streams,
--- was. So the roll-ups of venues are made again by upkeep, from the minutes of each region, as 017 says.
+-- A venue's minute is measured if at least half of its published components were, and down if at least half of its
+-- published REST, or of its streams, was. So the roll-ups of venues are made again by upkeep, from the minutes of each
+-- region, as 017 says.
 
--- How many components the registry published of a venue, and when; without those that have ended by their entry, also in the future. A minute goes by
--- what held when it began (upkeep.keep_components_published).
+-- How many components the registry published of a venue, and when; without those that have ended by their entry, also
+-- in the future. A minute goes by what held when it began (upkeep.keep_components_published).
 create table components_published (
   venue_id   smallint not null references venue,
   holds_from timestamptz not null,
@@ -183,8 +184,9 @@ create index venue_day_of_venue on making.venue_day (venue_id, day desc);
 
 alter materialized view making.venue_minute set (timescaledb.compress, timescaledb.compress_segmentby = 'venue_id');
 
--- From here on others wait, so nothing that takes long comes after this. Readers of what is replaced go on until the views are made again; then it is
--- dropped (drop-former-rollups.sql). Its own schema: 017 may have filled the other one in the same migration.
+-- From here on others wait, so nothing that takes long comes after this. Readers of what is replaced go on until the
+-- views are made again; then it is dropped (drop-former-rollups.sql). Its own schema: 017 may have filled the other one
+-- in the same migration.
 create schema venuewatch_former_venues;
 alter materialized view venue_day set schema venuewatch_former_venues;
 alter materialized view venue_hour set schema venuewatch_former_venues;

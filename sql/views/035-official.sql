@@ -166,11 +166,14 @@ left join lateral (
 ) g on true
 join official_incident n on n.source_id = v.source_id
 where n.first_seen_at <= k.generated_at
-  -- about this venue, if several share the feed
+  -- about this venue, if several share the feed, by its title, an earlier title or a component
   and (
     v.official_about is null
     or lower(n.title) like any (v.official_about)
     or exists (select from unnest(n.subjects) s where lower(s) like any (v.official_about))
+    or exists (
+      select from official_change c where c.notice_id = n.notice_id and lower(c.title) like any (v.official_about)
+    )
   );
 
 -- Seconds by which we published an incident before the venue published a notice; negative if the venue was first.

@@ -213,6 +213,10 @@ void t.test("notices and their changes are stored", async (t) => {
     await read(38, { ...over, id: "imported", components: [] });
     t.strictSame(await kinds(), first, "its record is imported");
     t.equal((await noticesOf(pool, "kraken")).length, 1);
+    await read(37, { ...over, id: "imported", components: [], name: "Everything works again" });
+    t.strictSame(await kinds(), first, "its title is another one");
+    await words("kraken-futures", ["Elevated"], null);
+    t.strictSame(await kinds(), first, "its first title named the venue");
   });
 
   await t.test("half a character and the character NUL lose no notice", async (t) => {
