@@ -104,8 +104,7 @@ async function measuredButFor(db: Db, hole: { venue: string; from: Date; to: Dat
     -- two regions, because one alone does not count as measured
     join region g on g.position <= 2
     cross join generate_series(${at(measuredDays * 24)}, ${at(0)}::timestamptz - interval '1 s', '10 minutes') ts
-    where c.component = 'rest:ticker'
-      and v.venue in ('okx', 'kraken', 'kraken-futures', 'bybit', 'deribit', 'binance', 'gate')
+    where v.venue in ('okx', 'kraken', 'kraken-futures', 'bybit', 'deribit', 'binance', 'gate')
       and not (v.venue = ${hole.venue} and ts >= ${hole.from} and ts < ${hole.to})
   `);
   await db.query(sql`call upkeep.refresh_all(${at(measuredDays * 24)}, ${at(-24)})`);
