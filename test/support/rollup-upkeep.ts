@@ -31,12 +31,12 @@ export const addedUp = ["component_hour", "venue_hour"];
 const overOnly = ["rest_hour", "stream_hour", "latency_hour", "usual_hour"];
 export const allLevels = [...rollups, ...addedUp, ...overOnly];
 
-/** Samples of two endpoints and two streams of one venue. */
+/** Samples of all components of one venue. */
 export function samplesAround(at: Date, minutes: number): RawSample[] {
   const random = randomFrom(Math.floor(+at / dayMs));
   const first = Math.floor(+at / minuteMs) * minuteMs;
   return Array.from({ length: minutes }, (_, i) =>
-    samplesWithin(random, new Date(first + i * minuteMs), 5, [1, 2, 6, 8], [1, 2, 3]),
+    samplesWithin(random, new Date(first + i * minuteMs), 5, [1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 3]),
   ).flat();
 }
 
