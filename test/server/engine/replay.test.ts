@@ -29,7 +29,7 @@ const troubles: Trouble[] = [
   { venue: "bybit", component: "rest:book", regions: ["ap-southeast"], fromS: 400, toS: 660, as: "silent" },
   // a single region, venue after venue; what one other region saw with it is retracted
   { venue: "gate", component: "rest:book", regions: ["eu-central"], fromS: 720, toS: 820, as: "body" },
-  { venue: "kraken", component: "ws:trades", regions: ["us-east"], fromS: 725, toS: 760, as: "stall" },
+  { venue: "kraken", component: "rest:book", regions: ["us-east"], fromS: 725, toS: 760, as: "timeout" },
   { venue: "gate", component: "rest:book", regions: ["us-east"], fromS: 735, toS: 760, as: "connect" },
   { regions: ["us-east"], fromS: 760, toS: 900, as: "connect" },
   // both witnesses fall silent, and return much later
