@@ -76,17 +76,28 @@ export const ofUnjudged: Record<string, Mutant> = {
   "answers make a region impaired": {
     clause: "engine.ms(r.impaired_within_ms) and s.may_be_ours) * 2 >= count(*)",
     becomes: "engine.ms(r.impaired_within_ms)) * 2 >= count(*)",
-    noticedBy: ["4-common-outage-from-one-machine"],
+    noticedBy: ["4-errors-between-good-answers"],
   },
   "an impairment lasts while venues answer with errors": {
     clause: "engine.is_bad(s.state) and s.may_be_ours) * 2 >= count(*)",
     becomes: "engine.is_bad(s.state)) * 2 >= count(*)",
-    noticedBy: ["4-answers-end-an-impairment"],
+    noticedBy: ["4-errors-between-good-answers-end-an-impairment"],
   },
   "what failed by answers is the network's": {
     clause: "(c.unanswered + c.slow) * 2 >= c.failed + c.slow",
     becomes: "true",
-    noticedBy: ["4-answers-end-an-impairment", "4-refused-in-one-country"],
+    noticedBy: ["4-errors-between-good-answers", "4-errors-between-good-answers-end-an-impairment"],
+  },
+  "what fails at once is the network's although it is answered by now": {
+    clause:
+      "impaired_within_ms) and s.may_be_ours) * 2 >= count(*)\n      and not bool_or(engine.is_bad(s.state) and s.answers_badly)",
+    becomes: "impaired_within_ms) and s.may_be_ours) * 2 >= count(*)",
+    noticedBy: ["4-answered-again-at-once"],
+  },
+  "an impairment lasts although venues answer by now": {
+    clause: "      and not bool_or(engine.is_bad(s.state) and s.answers_badly),\n",
+    becomes: ",\n",
+    noticedBy: ["4-answers-end-an-impairment"],
   },
   "half of what failed must be unanswered, and one more": {
     clause: "(c.unanswered + c.slow) * 2 >= c.failed + c.slow",
