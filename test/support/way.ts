@@ -26,7 +26,7 @@ const stallAfterMs = 1500;
 const staleAfterMs = 10_000;
 const betweenTicksMs = 250;
 /** Upkeep runs every second or two. At every tick it took a sixth of the processor, or more. */
-export const ticksBetweenUpkeep = 4;
+const ticksBetweenUpkeep = 4;
 /** Speeds up the venues' pings and data. */
 const timeScale = 5;
 /** Every stream sends at this rate: otherwise some would be silent for longer than the shortened threshold. */
