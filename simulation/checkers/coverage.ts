@@ -60,16 +60,20 @@ function isReceived({ ledger, probes }: Cluster, region: string, slotMs: number,
   return involved.every((of) => !isTouched(ledger.periods.get(of), slotMs - subscribedMs, slotMs + afterMs));
 }
 
-/** A chain is read by the answers of its providers: one suffices, if nothing has disturbed it for a while. */
+/**
+ * A chain is read by the answers of its providers, in which nothing must have been disturbed for a while: of one of
+ * them, while the chain goes on. While it stands, two must name the same head, and a probe that has just started does
+ * not know how old that is.
+ */
 function isReadAt(providers: readonly string[]): typeof isMeasured {
   return (cluster, region, slotMs, venue) => {
-    const { ledger, probes } = cluster;
+    const { chain, ledger, probes } = cluster;
     const here = probes.filter((one) => one.region === region).map(({ name }) => name);
-    const isUndisturbed = (provider: string) =>
-      [provider, ...here.map((name) => `${name} ${provider}`)].every(
-        (of) => !isTouched(ledger.periods.get(of), slotMs - longestPauseMs, slotMs + afterMs),
-      );
-    return providers.some(isUndisturbed) && isMeasured(cluster, region, slotMs, venue);
+    const isUndisturbed = (name: string) =>
+      !isTouched(ledger.periods.get(name), slotMs - longestPauseMs, slotMs + afterMs);
+    const read = providers.filter((one) => [one, ...here.map((name) => `${name} ${one}`)].every(isUndisturbed));
+    const isRead = isUndisturbed(chain.name) ? read.length > 0 : read.length > 1 && here.every(isUndisturbed);
+    return isRead && isMeasured(cluster, region, slotMs, venue);
   };
 }
 
