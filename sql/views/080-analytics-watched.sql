@@ -96,6 +96,34 @@ comment on column analytics.components.state is
 'Current state: operational, degraded, outage or unknown; null if not published';
 comment on column analytics.components.state_since is 'Start of that state';
 
+create view analytics.watched_times as
+select v.venue, c.component, lower(w.span) as started_at, upper(w.span) as ended_at
+from component c
+join venue v using (venue_id)
+cross join unnest(tstzmultirange(tstzrange(c.watched_from, null)) - c.unwatched) as w (span);
+
+comment on view analytics.watched_times is
+'One row per period in which the registry listed a component. An instant is decided by the registry at the time of the '
+'decision. Kept forever.';
+comment on column analytics.watched_times.venue is 'Venue id';
+comment on column analytics.watched_times.component is 'rest:NAME, ws:NAME, or ws:conn for the socket';
+comment on column analytics.watched_times.started_at is 'When it was added, or was back';
+comment on column analytics.watched_times.ended_at is 'When it left the registry; null: it has not';
+
+create view analytics.entry_changes as
+select v.venue, c.component, e.holds_from, e.good_at
+from component_entry e
+join component c using (component_id)
+join venue v using (venue_id);
+
+comment on view analytics.entry_changes is
+'One row per version of a component''s entry in the registry: its host, path, proof or subscription. Kept forever.';
+comment on column analytics.entry_changes.venue is 'Venue id';
+comment on column analytics.entry_changes.component is 'rest:NAME, ws:NAME, or ws:conn for the socket';
+comment on column analytics.entry_changes.holds_from is 'Valid from here until the next row; of the first, always';
+comment on column analytics.entry_changes.good_at is
+'First instant at which a region had seen it good by this entry; null: never';
+
 create view analytics.regions as
 select g.region, g.name, g.position = 1 as is_primary, g.published
 from region g;

@@ -194,7 +194,7 @@ comment on column analytics.component_minutes.venue is 'Venue id';
 comment on column analytics.component_minutes.component is 'rest:NAME, ws:NAME, or ws:conn for the socket';
 comment on column analytics.component_minutes.regions is 'Number of regions that measured it and were not impaired';
 comment on column analytics.component_minutes.regions_down is
-'Number of them in which at least half of the samples were bad';
+'Number of them in which at least half of the samples failed, other than by `limited`';
 comment on column analytics.component_minutes.regions_bad is
 'Number of them in which at least a fifth of the samples were bad';
 comment on column analytics.component_minutes.measured is
@@ -293,18 +293,20 @@ comment on view analytics.days is
 'is still incomplete.';
 comment on column analytics.days.day is 'UTC day';
 comment on column analytics.days.venue is 'Venue id';
-comment on column analytics.days.measured_minutes is 'Minutes in which some component was measured, at most 1440';
+comment on column analytics.days.measured_minutes is
+'Minutes in which at least half of the published components were measured, at most 1440';
 comment on column analytics.days.down_minutes is 'Measured minutes that were down';
 comment on column analytics.days.degraded_minutes is
 'Measured minutes in which some component was bad, but the venue was not down';
 comment on column analytics.days.rest_measured_minutes is
-'Minutes in which a REST endpoint was measured; 0 on days that an earlier release counted';
+'Those in which at least half of the published endpoints were measured; 0 on days that an earlier release counted';
 comment on column analytics.days.rest_down_minutes is
-'Those in which at least half of the measured endpoints were down';
+'Measured minutes in which at least half of the published endpoints were down';
 comment on column analytics.days.stream_measured_minutes is
-'Minutes in which the socket or a stream was measured; 0 on days that an earlier release counted';
+'Those in which at least half of the published streams, socket included, were measured; 0 on days that an earlier '
+'release counted';
 comment on column analytics.days.stream_down_minutes is
-'Those in which at least half of the measured streams, socket included, were down';
+'Measured minutes in which at least half of the published streams, socket included, were down';
 comment on column analytics.days.uptime_pct is
 'Share of measured minutes that were not down, in per cent, however few were measured; truncated to three decimals, '
 'never rounded up';

@@ -843,7 +843,7 @@ export interface components {
       degradedMinutes: number | null;
       /** @description Percentage of the measured minutes that were not down, truncated to three digits; null if less than half of the scheduled minutes were measured. */
       uptimePct: number | null;
-      /** @description REST alone: down when at least half of the measured endpoints are down. */
+      /** @description REST alone: down when at least half of the published endpoints are down. */
       rest: {
         /** @description Percentage of the measured minutes that were not down, truncated to three digits; null if less than half of the scheduled minutes were measured. */
         uptimePct: number | null;
@@ -1004,7 +1004,7 @@ export interface components {
       uptimePctLow: number | null;
       /** @description The uptime if no unmeasured scheduled minute had been down. */
       uptimePctHigh: number | null;
-      /** @description Minutes in which at least half of the measured REST components were down, or at least half of the measured streams; null if nothing was measured. */
+      /** @description Minutes in which at least half of the published REST components were down, or at least half of the published streams; null if nothing was measured. */
       downMinutes: number | null;
       /** @description Other minutes in which some component was degraded or down; null if nothing was measured. */
       degradedMinutes: number | null;

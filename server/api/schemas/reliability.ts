@@ -32,7 +32,7 @@ export const reliabilityVenue = named(
     downMinutes: orNull(integer("Measured minutes that were down; null if nothing was measured.", 18)),
     degradedMinutes: orNull(integer("Measured minutes that were degraded; null if nothing was measured.", 0)),
     uptimePct,
-    rest: uptimePart("REST alone: down when at least half of the measured endpoints are down."),
+    rest: uptimePart("REST alone: down when at least half of the published endpoints are down."),
     streams: uptimePart("The socket and its streams alone: down when at least half of them are down."),
     components: list(
       "Each component by itself, in the registry's order: an outage of one component is not always an outage of the venue.",

@@ -53,7 +53,7 @@ const uptimeDayObject = object(
     uptimePctHigh: orNull(percent("The uptime if no unmeasured scheduled minute had been down.", 97.5)),
     downMinutes: orNull(
       integer(
-        "Minutes in which at least half of the measured REST components were down, or at least half of the measured streams; null if nothing was measured.",
+        "Minutes in which at least half of the published REST components were down, or at least half of the published streams; null if nothing was measured.",
         18,
       ),
     ),

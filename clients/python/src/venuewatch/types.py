@@ -640,7 +640,7 @@ class IncidentDetailResponse(TypedDict):
 
 
 class ReliabilityVenueRest(TypedDict):
-    """REST alone: down when at least half of the measured endpoints are down."""
+    """REST alone: down when at least half of the published endpoints are down."""
 
     uptimePct: Union[float, None]
     """Percentage of the measured minutes that were not down, truncated to three digits; null if less than half
@@ -751,7 +751,7 @@ class ReliabilityVenue(TypedDict):
     """Percentage of the measured minutes that were not down, truncated to three digits; null if less than half
     of the scheduled minutes were measured."""
     rest: ReliabilityVenueRest
-    """REST alone: down when at least half of the measured endpoints are down."""
+    """REST alone: down when at least half of the published endpoints are down."""
     streams: ReliabilityVenueStreams
     """The socket and its streams alone: down when at least half of them are down."""
     components: list[ReliabilityVenueComponentsItem]
@@ -884,8 +884,8 @@ class UptimeDay(TypedDict):
     uptimePctHigh: Union[float, None]
     """The uptime if no unmeasured scheduled minute had been down."""
     downMinutes: Union[int, None]
-    """Minutes in which at least half of the measured REST components were down, or at least half of the
-    measured streams; null if nothing was measured."""
+    """Minutes in which at least half of the published REST components were down, or at least half of the
+    published streams; null if nothing was measured."""
     degradedMinutes: Union[int, None]
     """Other minutes in which some component was degraded or down; null if nothing was measured."""
 
