@@ -17,14 +17,19 @@ $$;
 -- ended its state already.
 create function engine.keep_state_changes(at timestamptz, decided_at timestamptz) returns void
 language plpgsql
+set plan_cache_mode = force_generic_plan
 as $$
 begin
+  -- apart, so that each finds its open rows by the index
   update state_change k
   set ended_at = at
-  from engine.changed_states(at) n
-  where k.ended_at is null
-    -- "is not distinct from" would compare each change with each open row
-    and k.venue_id = n.venue_id and coalesce(k.component_id, 0) = coalesce(n.component_id, 0);
+  from component_state s
+  where s.since = at and k.component_id = s.component_id and k.ended_at is null;
+
+  update state_change k
+  set ended_at = at
+  from venue_state s
+  where s.since = at and k.component_id is null and k.venue_id = s.venue_id and k.ended_at is null;
 
   insert into state_change (venue_id, component_id, state, started_at, recorded_at)
   select n.venue_id, n.component_id, n.state, at, decided_at
@@ -43,6 +48,7 @@ create function engine.write_changes(
   retracted text[]
 ) returns void
 language plpgsql
+set plan_cache_mode = force_generic_plan
 as $$
 begin
   insert into change_event (at, recorded_at, kind, venue_id, component_id, state, slug, started_at)
