@@ -6,6 +6,7 @@
 import { makePhases } from "../../probe/schedule/phases.js";
 import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { componentsOf } from "../../shared/registry/components.js";
+import type { Venue } from "../../shared/registry/registry.js";
 import type { Cluster } from "../cluster.js";
 import { isTouched, keyOf } from "../ledger.js";
 import { refusals } from "./pauses.js";
@@ -23,6 +24,8 @@ const clockNoticedMs = 30_000;
 const marginMs = 60_000;
 /** Of a probe that a venue limits or bans. */
 const longestPauseMs = 130_000;
+/** All of a chain's providers are asked within this time. */
+const chainReadMs = 15_000;
 
 export function checkCoverage(cluster: Cluster): Promise<string[]> {
   const { largerRegistry, ledger, nowMs } = cluster;
@@ -32,7 +35,7 @@ export function checkCoverage(cluster: Cluster): Promise<string[]> {
     for (const entry of watchedVenues(largerRegistry))
       for (const { id: component, cadenceMs } of componentsOf(entry)) {
         const { id: venue, heads } = entry;
-        const isAnswered = heads ? isReadAt(heads.providers) : isMeasured;
+        const isAnswered = heads ? isReadAt(heads) : isMeasured;
         const isServed = component.startsWith("rest:") ? isAnswered : isReceived;
         const phaseMs = phaseOf({ venue, component, cadenceMs });
         const knownMs = knownSinceMs(cluster, venue);
@@ -63,15 +66,17 @@ function isReceived({ ledger, probes }: Cluster, region: string, slotMs: number,
 /**
  * A chain is read by the answers of its providers, in which nothing must have been disturbed for a while: of one of
  * them, while the chain goes on. While it stands, two must name the same head, and a probe that has just started does
- * not know how old that is.
+ * not know how old that is. For a moment after the limit, it is old at one provider only.
  */
-function isReadAt(providers: readonly string[]): typeof isMeasured {
+function isReadAt({ providers, standsAfterMs }: NonNullable<Venue["heads"]>): typeof isMeasured {
   return (cluster, region, slotMs, venue) => {
     const { chain, ledger, probes } = cluster;
     const here = probes.filter((one) => one.region === region).map(({ name }) => name);
     const isUndisturbed = (name: string) =>
       !isTouched(ledger.periods.get(name), slotMs - longestPauseMs, slotMs + afterMs);
     const read = providers.filter((one) => [one, ...here.map((name) => `${name} ${one}`)].every(isUndisturbed));
+    const stands = ledger.periods.get(chain.name) ?? [];
+    if (stands.some(({ fromMs }) => slotMs > fromMs && slotMs <= fromMs + standsAfterMs + chainReadMs)) return false;
     const isRead = isUndisturbed(chain.name) ? read.length > 0 : read.length > 1 && here.every(isUndisturbed);
     return isRead && isMeasured(cluster, region, slotMs, venue);
   };
