@@ -9,6 +9,7 @@ import { componentsOf } from "../../shared/registry/components.js";
 import type { Venue } from "../../shared/registry/registry.js";
 import type { Cluster } from "../cluster.js";
 import { isTouched, keyOf } from "../ledger.js";
+import { chainReadMs } from "./green.js";
 import { refusals } from "./pauses.js";
 
 /** A lease expires after six seconds, and its venues are taken over within another six. */
@@ -24,8 +25,6 @@ const clockNoticedMs = 30_000;
 const marginMs = 60_000;
 /** Of a probe that a venue limits or bans. */
 const longestPauseMs = 130_000;
-/** All of a chain's providers are asked within this time. */
-const chainReadMs = 15_000;
 
 export function checkCoverage(cluster: Cluster): Promise<string[]> {
   const { largerRegistry, ledger, nowMs } = cluster;

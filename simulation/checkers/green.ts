@@ -19,7 +19,7 @@ const comparedMs = 15_000;
 const rememberedMs = 180_000;
 
 /** A chain is judged by heads of the last fifteen seconds, and by the second answer with an old head. */
-const chainReadMs = 20_000;
+export const chainReadMs = 20_000;
 
 const failingRest = ["errors", "silent", "slow", "nonsense", "limit", "ban", "halt", "down"];
 /** Of a silent venue, no counterpart shows whether there were trades. */
