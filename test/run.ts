@@ -45,7 +45,7 @@ const ci = [
   ...["demo", "in-chromium", "embedded", "cli", "all-venues", "new-operator", "own-metrics"],
   ...["doctor", "channel-command", "delivery-command", "incident-command", "server/commands/status"],
   ...["check-command", "causes", "completion"],
-  ...["chain-lag", "polling", "state-since"],
+  ...["chain-lag", "polling", "state-since", "hostile-peers"],
   ...["ship-database", "reconnecting-socket", "jitter", "supervisor", "deadlines"],
   // formats of others, and their readers
   ...["clients/bots", "clients/generated-client", "clients/python/package", "clients/python/watch"],

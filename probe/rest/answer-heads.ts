@@ -1,11 +1,6 @@
 /** Heads of answers as other clients read them: undici refuses some that browsers, curl, Python and Go accept. */
 import type { Socket } from "node:net";
-
-/** Undici refuses a longer one. */
-const maxHeadBytes = 16 * 1024;
-
-/** More interim answers (such as 100 and 103) before the final one count as a flood. */
-export const maxInterim = 8;
+import { maxHeadBytes, maxInterim } from "../../shared/untrusted/limits.js";
 
 const httpOne = "HTTP/1.";
 

@@ -1,4 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, type InputType, type ZlibOptions } from "node:zlib";
+import { maxBodyBytes, jsonLimits } from "../../shared/untrusted/limits.js";
+import { parsedJson, withoutMark } from "../../shared/untrusted/parsed-json.js";
 import { parsePath } from "../../shared/registry/json-path.js";
 import {
   conditionsOf,
@@ -29,9 +31,6 @@ export type ChannelNumbers = ReadonlyMap<string, unknown>;
 
 export type FrameCheck = (frame: unknown, channels: ChannelNumbers) => boolean;
 
-/** Limit for reading and for decompressing an answer. */
-export const maxBodyBytes = 1024 * 1024;
-
 const decompressors: Record<string, (body: InputType, options: ZlibOptions) => Buffer> = {
   gzip: gunzipSync,
   // an alias (RFC 9110, 8.4.1.3)
@@ -39,8 +38,6 @@ const decompressors: Record<string, (body: InputType, options: ZlibOptions) => B
   deflate: inflateSync,
   br: brotliDecompressSync,
 };
-
-const utf8 = new TextDecoder();
 
 const bad = { good: false, head: null, newest: null, dataMs: null } as const;
 
@@ -64,15 +61,16 @@ export function compileAnswerCheck({
   const dataMsOf = dataTime && compileTime(dataTime, 0);
 
   return function checkAnswer(body, contentEncoding) {
-    const text = decodedText(body, contentEncoding);
-    if (text === undefined) return { ...bad, said: null };
-    const answer = parsedAnswer(text);
+    const bytes = decoded(body, contentEncoding);
+    const parsed = bytes && parsedJson(withoutMark(bytes), jsonLimits.measured);
+    if (parsed === null || "excess" in parsed) return { ...bad, said: null };
     // a firewall in front of the venue has its words in a page
-    const words = answer === undefined ? text : answer;
+    const words = "text" in parsed ? parsed.text : parsed.value;
     if (isBlocked(words)) return { ...bad, said: "blocked" };
     if (isLimited(words)) return { ...bad, said: "limited" };
     if (isHalted(words)) return { ...bad, said: "halted" };
-    if (answer === undefined || !isProven(answer)) return { ...bad, said: null };
+    if ("text" in parsed || !isProven(parsed.value)) return { ...bad, said: null };
+    const answer = parsed.value;
     return {
       good: true,
       said: null,
@@ -143,32 +141,22 @@ export function compileMatch(match: Match): FrameCheck {
   };
 }
 
-/** Undefined if the body cannot be decompressed, or exceeds its limit then: every unreadable body is the same fault. */
-function decodedText(body: Buffer, contentEncoding: string | string[] | undefined): string | undefined {
-  try {
-    // without a byte order mark
-    return utf8.decode(decoded(body, contentEncoding));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Undefined if the text is not JSON. */
-function parsedAnswer(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The probe requests no compression. It accepts a compressed answer all the same, within limits. */
-function decoded(body: Buffer, contentEncoding: string | string[] | undefined = "identity"): Buffer {
+/**
+ * The probe requests no compression. It accepts a compressed answer all the same, within limits.
+ *
+ * @returns null if it cannot be decompressed, or exceeds its limit then: every unreadable body is the same fault
+ */
+function decoded(body: Buffer, contentEncoding: string | string[] | undefined = "identity"): Buffer | null {
   const encoding = String(contentEncoding).trim().toLowerCase();
   if (encoding === "identity" || encoding === "") return body;
   const decompress = decompressors[encoding];
-  if (!decompress) throw new Error(`unknown content-encoding ${encoding}`);
-  return decompress(body, { maxOutputLength: maxBodyBytes });
+  if (!decompress) return null;
+  try {
+    return decompress(body, { maxOutputLength: maxBodyBytes.measured });
+  } catch (error) {
+    if (!("code" in (error as Error))) throw error;
+    return null;
+  }
 }
 
 function height(value: unknown, encoding: "hex" | "integer"): number | null {

@@ -1,6 +1,7 @@
 import { Client, type Dispatcher } from "undici";
-import { maxInterim, readHeadsLeniently } from "./answer-heads.js";
-import { makeBody, type AnswerBody } from "./body.js";
+import { makeAnswerBody, type AnswerBody } from "../../shared/untrusted/answer-body.js";
+import { maxInterim, wireBytesFor } from "../../shared/untrusted/limits.js";
+import { readHeadsLeniently } from "./answer-heads.js";
 import { openConnection, type Connection, type ConnectionOptions } from "./connection.js";
 import { abortListenersOf } from "../schedule/abort-listeners.js";
 
@@ -51,11 +52,6 @@ export interface Lane {
 /** Shorter than the usual idle timeout of load balancers (60 s), to lose few races against it. */
 const idleMs = 20_000;
 
-/**
- * Limit of bytes on the wire, as a multiple of the body's limit: a normal answer's headers and framing are far less.
- */
-const wireShare = 2;
-
 /** @param onAnswered called when something sent at `sentMs` was answered, or a connection was established */
 export function makeLane(
   origin: string,
@@ -102,7 +98,7 @@ export function makeLane(
     async exchange(request, limits, signal) {
       opened = false;
       const heldBytes = connection?.socket.bytesRead ?? 0;
-      const maxWireBytes = wireShare * limits.maxBodyBytes;
+      const maxWireBytes = wireBytesFor(limits.maxBodyBytes);
       const watchWire = (tooMuch: () => void) => {
         onWire = (socketBytes) => {
           const beforeBytes = opened ? 0 : heldBytes;
@@ -151,9 +147,8 @@ function run(
     failure: null,
     status: null,
     headers: {},
-    body: makeBody(),
+    body: makeAnswerBody(maxBodyBytes),
   };
-  let bytes = 0;
   let interim = 0;
   let settled = false;
 
@@ -210,9 +205,7 @@ function run(
       },
       onResponseData(_controller, chunk) {
         if (settled) return;
-        bytes += chunk.length;
-        if (bytes > maxBodyBytes) onOversize();
-        else exchange.body.add(chunk);
+        if (!exchange.body.add(chunk)) onOversize();
       },
       onResponseEnd() {
         // When we end the connection, a body without a length ends as well.

@@ -5,7 +5,8 @@ import type { Fault } from "../../shared/measurement/sample.js";
 import type { AnswerVerdict } from "./answer-verdict.js";
 import { askedInTurn, type Address, type Request } from "./alternatives.js";
 import { causeOfRefusal, unlessOurNetwork, type Cause } from "./failure-cause.js";
-import { compileAnswerCheck, maxBodyBytes } from "./checks.js";
+import { maxBodyBytes } from "../../shared/untrusted/limits.js";
+import { compileAnswerCheck } from "./checks.js";
 import type { ClockWatch } from "../network/clock-error.js";
 import { makeLane, type RestExchange, type Lane, type RestRequest } from "./exchange.js";
 import { causeOfFailure, failedMeasurement, measurementOf, type Judgement } from "./exchange-outcome.js";
@@ -64,7 +65,7 @@ export function makeRest({ userAgent, resolver, clock, ca, pauses }: RestOptions
     const replaces = fresh && idle.length > 0;
     const lane = (fresh ? undefined : idle.pop()) ?? openLane(plan);
     resolver.asked(hostname);
-    const exchange = await lane.exchange(plan.request, { timeoutMs, maxBodyBytes }, signal);
+    const exchange = await lane.exchange(plan.request, { timeoutMs, maxBodyBytes: maxBodyBytes.measured }, signal);
     if (clock) compareClock(clock, origin, exchange);
     if (exchange.failure) await dropLane(lane);
     else {

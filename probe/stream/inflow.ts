@@ -9,7 +9,7 @@ export interface Arrival {
 }
 
 /** Limits of what a peer may send. Beyond them the socket is ended, no matter what was sent. */
-export type Flow = Record<"frames" | "bytes", Allowance>;
+export type Flow = Record<"frames" | "chunks" | "bytes", Allowance>;
 
 /** What arrives on one socket: when, and whether it is too much. */
 export interface Inflow {
@@ -35,15 +35,18 @@ export interface InflowOptions {
 /**
  * The busiest socket of the registry usually receives some fifty frames a second. At peak times it may be a hundred
  * times as many, which is no fault. Frames up to this limit cost a core a fifteenth of its time. Bytes are limited more
- * tightly: they may arrive as fragments of two bytes, whose cost is far out of proportion to their size.
+ * tightly: they may arrive as fragments of two bytes, whose cost is far out of proportion to their size. So is that of
+ * chunks, which fragments do not bound: each byte of a frame may arrive alone.
  */
 const usualFlow: Flow = {
   frames: { burst: 100_000, perSecond: 20_000 },
+  chunks: { burst: 100_000, perSecond: 20_000 },
   bytes: { burst: 16 * 1024 * 1024, perSecond: 4 * 1024 * 1024 },
 };
 
 export function makeInflow({ flow = usualFlow, startMs, onHeard, onFlood }: InflowOptions): Inflow {
   const framesLeft = makeBucket(flow.frames);
+  const chunksLeft = makeBucket(flow.chunks);
   const bytesLeft = makeBucket(flow.bytes);
   // Read once per chunk: its frames arrived together, and reading clocks costs more than handling small frames.
   let arrival: Arrival = { atMs: startMs, unixMs: Date.now() };
@@ -61,6 +64,7 @@ export function makeInflow({ flow = usualFlow, startMs, onHeard, onFlood }: Infl
     onChunk({ length }) {
       arrival = { atMs: performance.now(), unixMs: Date.now() };
       if (!bytesLeft.take(length, arrival.atMs)) flooded("bytes");
+      else if (!chunksLeft.take(1, arrival.atMs)) flooded("chunks");
     },
     onFrame() {
       if (!framesLeft.take(1, arrival.atMs)) flooded("frames");

@@ -1,4 +1,5 @@
 import { WebSocket } from "ws";
+import { limitArrival, maxHandshakeBytes, socketLimits } from "../../shared/untrusted/limits.js";
 import { openConnection, type Connection } from "../rest/connection.js";
 import type { Resolver } from "../network/resolver.js";
 import { makeInflow, type Arrival, type Flow } from "./inflow.js";
@@ -37,9 +38,6 @@ const maxFrameBytes = 4 * 1024 * 1024;
 /** Bounds the send buffer for a venue that makes us write but does not read. */
 const maxUnsentBytes = 1024 * 1024;
 
-/** More fragments are an attack: the longest frame in fragments of one TCP segment has 3,000. */
-const patience = { maxFragments: 4096, closeTimeout: goodbyeMs };
-
 /** Opens one WebSocket. Never throws. */
 export function openSocket(options: SocketOptions): VenueSocket {
   const { url, resolver, onOpen, onMessage } = options;
@@ -47,14 +45,18 @@ export function openSocket(options: SocketOptions): VenueSocket {
   const { hostname } = new URL(url);
   let pingMs: number | null = null;
   let connection: Connection | null = null;
+  let stopCounting = () => {};
 
   resolver.asked(hostname);
   const ws = new WebSocket(url, {
-    createConnection: () => (connection = connect(options)).socket,
+    createConnection() {
+      connection = connect(options);
+      stopCounting = limitArrival(connection.socket, { maxBytes: maxHandshakeBytes }, onFloodBeforeOpening);
+      return connection.socket;
+    },
     headers: { ...options.headers, "user-agent": options.userAgent },
     maxPayload: maxFrameBytes,
-    perMessageDeflate: false,
-    ...patience,
+    ...{ ...socketLimits, closeTimeout: goodbyeMs },
   });
   const { flow, onHeard } = options;
   const { opened, onChunk, onFrame, heardMs } = makeInflow({ flow, startMs, onHeard, onFlood });
@@ -101,6 +103,7 @@ export function openSocket(options: SocketOptions): VenueSocket {
   return socket;
 
   function onWsOpen() {
+    stopCounting();
     if (!connection || ending.isEnded) return;
     const atMs = performance.now();
     const latencyUs = Math.round((atMs - startMs) * 1000);
@@ -111,6 +114,10 @@ export function openSocket(options: SocketOptions): VenueSocket {
     // Prepended, so that it runs before the frames in the chunk are parsed.
     connection.socket.prependListener("data", onChunk);
     onOpen();
+  }
+
+  function onFloodBeforeOpening() {
+    ending.blame("handshake", `more than ${maxHandshakeBytes} bytes before the answer to the upgrade`);
   }
 
   function onFlood(detail: string) {

@@ -1,8 +1,10 @@
-/** Runs one HTTP exchange: a request and its answer, limited in time and bytes. */
+/** Runs one HTTP exchange: a request and its answer, limited in time, bytes and pieces. */
 
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex, Readable } from "node:stream";
+import { makeAnswerBody } from "../../shared/untrusted/answer-body.js";
+import { limitArrival, maxInterim } from "../../shared/untrusted/limits.js";
 
 export interface BoundedRequest {
   method: "GET" | "POST";
@@ -13,13 +15,9 @@ export interface BoundedRequest {
   deadlineMs: number;
   /** On the monotonic clock. If the connection is only ready later, nothing is sent. */
   leaveByMs?: number;
-  /**
-   * Limit of all bytes that arrive on the connection. Besides the body it covers everything that the parser does not
-   * limit, and that would keep core's only thread busy until the deadline: interim answers, line ends before the first
-   * one, blanks before a header's value, zeros before a chunk's length.
-   */
+  /** Limit of all bytes that arrive on the connection. */
   maxWireBytes: number;
-  /** Limit of the body as `bodyOf` returns it. */
+  /** Limit of the body as `bodyOf` returns it; default: that of all bytes. */
   maxBodyBytes?: number;
   /** The stream from which to read the body, instead of the answer; null: the exchange ends without the body. */
   bodyOf?: (answer: IncomingMessage) => Readable | null;
@@ -31,8 +29,9 @@ export interface BoundedRequest {
 export type AwaitedStep = "an address" | "a connection" | "TLS" | "an answer" | "the end of the answer";
 
 /**
- * `answered`: the requested part of the answer is complete. `unsent`: the connection was ready only `lateMs` after
- * `leaveByMs`, so nothing was sent. `late`: the exchange was ended `lateMs` after its deadline.
+ * `answered`: the requested part of the answer is complete. `oversize`: it has more bytes, chunks or interim answers
+ * than its limits. `unsent`: the connection was ready only `lateMs` after `leaveByMs`, so nothing was sent. `late`: the
+ * exchange was ended `lateMs` after its deadline.
  */
 export type ExchangeEnd =
   | { kind: "answered" | "oversize" | "upgraded" | "closed" }
@@ -49,22 +48,21 @@ export interface EndedExchange {
   status: number | null;
   headers: IncomingHttpHeaders;
   /** The part of the body that was read. */
-  chunks: Buffer[];
+  body: Buffer;
 }
 
 /** @param open reports the steps before the request has a socket to watch */
 export function runExchange(
-  { url, body, deadlineMs, leaveByMs = Infinity, maxWireBytes, maxBodyBytes = Infinity, ...more }: BoundedRequest,
+  { url, body, deadlineMs, leaveByMs = Infinity, maxWireBytes, maxBodyBytes = maxWireBytes, ...more }: BoundedRequest,
   signals: AbortSignal[],
   open: (onStep: (step: AwaitedStep) => void) => ClientRequest,
 ): Promise<EndedExchange> {
   const dueMs = performance.now() + deadlineMs;
-  const chunks: Buffer[] = [];
-  let wireBytes = 0;
-  let bodyBytes = 0;
+  const content = makeAnswerBody(maxBodyBytes);
+  let interim = 0;
+  let stopCounting = () => {};
   let awaited: AwaitedStep = "a connection";
   let response: IncomingMessage | null = null;
-  let connection: Socket | null = null;
   let settle: ((exchange: EndedExchange) => void) | null = null;
 
   const request = open((step) => (awaited = step));
@@ -73,6 +71,7 @@ export function runExchange(
   for (const signal of signals) signal.addEventListener("abort", onAbort);
   request.once("socket", watch);
   request.once("upgrade", onUpgrade);
+  request.on("information", onInformation);
   request.once("response", onResponse);
   request.on("error", fail);
   request.end(body);
@@ -82,7 +81,8 @@ export function runExchange(
   });
 
   function watch(socket: Socket): void {
-    connection = socket.on("data", onWireBytes);
+    // Delayed, so that the part of the body in these bytes is handled first.
+    stopCounting = limitArrival(socket, { maxBytes: maxWireBytes }, () => process.nextTick(end, { kind: "oversize" }));
     if (!socket.connecting) return onConnection("an answer");
     socket.once("connect", () => onConnection(url.protocol === "https:" ? "TLS" : "an answer"));
     socket.once("secureConnect", () => onConnection("an answer"));
@@ -96,10 +96,9 @@ export function runExchange(
     else if (nowMs > dueMs) onDeadline();
   }
 
-  function onWireBytes(chunk: Buffer): void {
-    wireBytes += chunk.length;
-    // Delayed, so that the part of the body in these bytes is handled first.
-    if (wireBytes > maxWireBytes) process.nextTick(end, { kind: "oversize" });
+  function onInformation(): void {
+    interim += 1;
+    if (interim > maxInterim) end({ kind: "oversize" });
   }
 
   /** After an upgrade the connection no longer belongs to the request. */
@@ -113,22 +112,18 @@ export function runExchange(
     response = answer;
     awaited = "the end of the answer";
     answer.on("error", fail);
-    const content = more.bodyOf ? more.bodyOf(answer) : answer;
-    if (content === null) {
+    const stream = more.bodyOf ? more.bodyOf(answer) : answer;
+    if (stream === null) {
       answer.resume();
       // Delayed, because a short answer is complete by then, and its connection can be reused.
       process.nextTick(end, { kind: "answered" });
       return;
     }
-    content.on("error", fail);
-    content.once("end", () => end({ kind: "answered" }));
-    content.on("data", onBodyBytes);
-  }
-
-  function onBodyBytes(chunk: Buffer): void {
-    bodyBytes += chunk.length;
-    if (bodyBytes > maxBodyBytes) end({ kind: "oversize" });
-    else chunks.push(chunk);
+    stream.on("error", fail);
+    stream.once("end", () => end({ kind: "answered" }));
+    stream.on("data", (chunk: Buffer) => {
+      if (!content.add(chunk)) end({ kind: "oversize" });
+    });
   }
 
   function onDeadline(): void {
@@ -146,11 +141,11 @@ export function runExchange(
   function end(end: ExchangeEnd): void {
     if (settle === null) return;
     const { statusCode: status = null, headers = {} } = response ?? {};
-    settle({ end, awaited, reused: request.reusedSocket, status, headers, chunks });
+    settle({ end, awaited, reused: request.reusedSocket, status, headers, body: content.bytes() });
     settle = null;
     clearTimeout(timer);
     for (const signal of signals) signal.removeEventListener("abort", onAbort);
-    connection?.off("data", onWireBytes);
+    stopCounting();
     // Otherwise the exchange is complete on both sides, and the connection is kept for the next request.
     if (!response?.complete || !request.writableFinished) request.destroy();
   }

@@ -4,6 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { retryAfterMs } from "../../shared/measurement/retry-after.js";
 import { makeBoundedClient } from "../http/bounded-client.js";
 import { decompressed, encodingOf, isDecodable, isDecompressionError } from "../http/decompressed.js";
+import { maxBodyBytes as limits, maxChunks, wireBytesFor } from "../../shared/untrusted/limits.js";
 import { networkCodesOf, wordsForCodes } from "../http/error-words.js";
 import type { EndedExchange } from "../http/exchange.js";
 import { shown } from "./expected-shape.js";
@@ -23,7 +24,7 @@ export interface Validators {
 }
 
 export type FetchedDocument =
-  { kind: "body"; text: string; validators: Validators } | { kind: "unchanged" } | FetchFailure;
+  { kind: "body"; body: Buffer; validators: Validators } | { kind: "unchanged" } | FetchFailure;
 
 interface Moved {
   kind: "moved";
@@ -62,11 +63,10 @@ const longestWaitMs = 60 * 60_000;
 export function makeDocumentFetcher({
   userAgent,
   deadlineMs = 15_000,
-  maxBodyBytes = 16 * 1024 * 1024,
+  maxBodyBytes = limits.feed,
 }: DocumentFetcherOptions): DocumentFetcher {
   const client = makeBoundedClient();
-  // Headers and framing of an ordinary answer are far smaller than the largest body.
-  const maxWireBytes = 2 * maxBodyBytes + 64 * 1024;
+  const maxWireBytes = wireBytesFor(maxBodyBytes);
 
   async function ask(
     url: string,
@@ -99,7 +99,10 @@ export function makeDocumentFetcher({
       case "answered":
         return documentOf(exchange);
       case "oversize":
-        return failed(`expected at most ${maxBodyBytes} bytes, got more`, exchange.status);
+        return failed(
+          `expected at most ${maxBodyBytes} bytes in at most ${maxChunks} chunks, got more`,
+          exchange.status,
+        );
       case "upgraded":
         return unanswered("expected an answer, got a change of protocol");
       case "late":
@@ -142,13 +145,13 @@ function verdictOf({ statusCode: status = 0, headers }: IncomingMessage, from: U
  * Validators that cannot be sent back unchanged are dropped, and so is a time in the future: the document would be
  * unmodified since then until that time.
  */
-function documentOf({ headers, chunks }: EndedExchange): FetchedDocument {
+function documentOf({ headers, body }: EndedExchange): FetchedDocument {
   const sendable = (value = "") => (/^[\x21-\x7e][\x20-\x7e]{0,500}$/.test(value) ? value : null);
   const lastModified = sendable(headers["last-modified"]);
   const isPast = lastModified !== null && Date.parse(lastModified) <= Date.now() + clocksDifferMs;
   return {
     kind: "body",
-    text: new TextDecoder().decode(Buffer.concat(chunks)),
+    body,
     validators: { etag: sendable(headers.etag), lastModified: isPast ? lastModified : null },
   };
 }

@@ -12,7 +12,8 @@ import { errorAnswer } from "./error-answer.js";
 import { notUnderstood, type FeedFormat, type Taken } from "./feed-format.js";
 import type { Notice } from "./feed.js";
 import { reachOf } from "./notice-lists.js";
-import { parsedJson } from "./parsed-json.js";
+import { jsonLimits } from "../../shared/untrusted/limits.js";
+import { parsedJson } from "../../shared/untrusted/parsed-json.js";
 import * as shape from "./expected-shape.js";
 import { lastPart, plainText, rawText, webAddress } from "./sanitize-text.js";
 
@@ -77,7 +78,7 @@ function isRefusal(frame: string): boolean {
 }
 
 function eventOf(frame: string): Partial<Frame> | null {
-  const parsed = parsedJson(frame);
+  const parsed = parsedJson(Buffer.from(frame), jsonLimits.frame);
   return "value" in parsed ? (parsed.value as Partial<Frame> | null) : null;
 }
 

@@ -1,6 +1,8 @@
 /** Receives one document that a server pushes over a WebSocket: limited in time and size. Nothing stays connected. */
 
+import type { ClientRequest } from "node:http";
 import { WebSocket } from "ws";
+import { limitArrival, maxChunks, socketLimits, wireBytesFor } from "../../shared/untrusted/limits.js";
 import { deadlineIn } from "./deadline.js";
 import type { PushedDocument } from "./feed-format.js";
 import {
@@ -23,7 +25,7 @@ export interface ListeningOptions extends Pick<DocumentFetcherOptions, "userAgen
 const maxBytes = 1024 * 1024;
 const maxFrames = 100;
 
-const limits = { maxPayload: maxBytes, maxFragments: 4096, closeTimeout: 1000 };
+const limits = { maxPayload: maxBytes, closeTimeout: 1000, ...socketLimits };
 
 /**
  * @returns the frames as one JSON list
@@ -36,7 +38,7 @@ export async function listenToDocument(
 ): Promise<FetchedDocument> {
   signal.throwIfAborted();
   const headers = { "user-agent": userAgent };
-  const ws = new WebSocket(url, { headers, rejectUnauthorized: true, perMessageDeflate: false, ...limits });
+  const ws = new WebSocket(url, { headers, rejectUnauthorized: true, ...limits, finishRequest: limited });
   const deadline = deadlineIn(deadlineMs, signal);
   let quietTimer: NodeJS.Timeout | undefined;
   try {
@@ -47,6 +49,7 @@ export async function listenToDocument(
         deadline.isPast() ? resolve(late) : reject(signal.reason as Error),
       );
       ws.on("open", () => ws.send(pushed.request(at)));
+      ws.on("flood", () => resolve(failed(floodProblem)));
       ws.on("message", (data: Buffer) => {
         clearTimeout(quietTimer);
         if (!frames.add(data.toString())) quietTimer = setTimeout(frames.end, quietMs);
@@ -88,8 +91,25 @@ function collectFrames(pushed: PushedDocument, resolve: (document: FetchedDocume
 
   function end() {
     hasEnded = true;
-    resolve({ kind: "body", text: `[${frames.join(",")}]`, validators: { etag: null, lastModified: null } });
+    resolve({
+      kind: "body",
+      body: Buffer.from(`[${frames.join(",")}]`),
+      validators: { etag: null, lastModified: null },
+    });
   }
+}
+
+const floodProblem = `expected at most ${wireBytesFor(maxBytes)} bytes in at most ${maxChunks} chunks, got more`;
+
+/** Also counts what emits no event: interim answers, pings, and fragments. */
+function limited(request: ClientRequest, ws: WebSocket): void {
+  request.on("socket", (socket) =>
+    limitArrival(socket, { maxBytes: wireBytesFor(maxBytes) }, () => {
+      ws.emit("flood");
+      ws.terminate();
+    }),
+  );
+  request.end();
 }
 
 function brokenBy(error: Error): FetchedDocument {

@@ -34,6 +34,7 @@ interface ClaimedFeed {
   kind: FeedSource["kind"];
   api: string;
   page: string | null;
+  unended_readings: number;
   read_at: Date | null;
   feed_at: Date | null;
   unreadable_since: Date | null;
@@ -82,7 +83,11 @@ export function makePolling({ db, reader, log, metrics, random = Math.random }: 
   };
 
   async function read(claimed: ClaimedFeed, signal: AbortSignal) {
-    const { source_id: sourceId, kind, api, page, ...known } = claimed;
+    const { source_id: sourceId, kind, api, page, unended_readings: unended, ...known } = claimed;
+    if (unended > 0)
+      log.warn("earlier readings of a feed did not end: programs may have died of its answer", {
+        ...{ kind, host: new URL(api).host, unended },
+      });
     const source: FeedSource = {
       ...{ kind, api, page },
       readAt: known.read_at,

@@ -16,7 +16,9 @@ import type { FeedReader, NoticeList, FeedPoll, FeedSource } from "./feed.js";
 import { scheduledMaintenances } from "./statuspage.js";
 import { joined, newest } from "./notice-lists.js";
 import { makePace } from "./pace.js";
-import { parsedJson } from "./parsed-json.js";
+import { jsonLimits } from "../../shared/untrusted/limits.js";
+import { parsedJson, withoutMark } from "../../shared/untrusted/parsed-json.js";
+import { shown } from "./expected-shape.js";
 import { ownSecretsOf } from "../../shared/registry/own-secrets.js";
 import { isWordOfCatalogue, wordsOf } from "../../shared/registry/public-address.js";
 import { hide } from "../../shared/text/hidden-text.js";
@@ -132,7 +134,7 @@ export function makeFeedReader({ pauseMs, readingMs = 120_000, ...options }: Fee
         unchanged: wasKept && saysTheSame(document, known.taken, before, at),
       };
     }
-    const taken = takenFrom(answer.text, document, at);
+    const taken = takenFrom(answer.body, document, at);
     // Further pages are rarely requested twice, so only the first one is remembered.
     const { validators } = answer;
     const isMarked = validators.etag !== null || validators.lastModified !== null;
@@ -243,9 +245,13 @@ function nameOf(url: string): string {
   return plainText(host + path.join("/"), 120);
 }
 
-function takenFrom(text: string, document: FeedDocument, at: Date): Taken {
-  const parsed = parsedJson(text);
-  if ("problem" in parsed) return notUnderstood(parsed.problem);
+function takenFrom(body: Buffer, document: FeedDocument, at: Date): Taken {
+  const parsed = parsedJson(withoutMark(body), jsonLimits.feed);
+  if ("excess" in parsed) return notUnderstood(`expected JSON of at most ${parsed.excess}, got more`);
+  if ("text" in parsed)
+    return notUnderstood(
+      /^\s*</.test(parsed.text) ? "answered HTML instead of JSON" : `expected JSON, got ${shown(parsed.text)}`,
+    );
   const taken = document.takeApart(parsed.value, at);
   if (taken.list === null) return taken;
   const [list] = newest([joined([taken.list])], mostNotices);

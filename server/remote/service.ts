@@ -1,11 +1,14 @@
 /** Reads the public API of a running venuewatch, for programs that run elsewhere. */
 
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { version } from "../../shared/config/package.js";
 import { parseSiteUrl, WrongValue } from "../../shared/config/setting-values.js";
 import { retryAfterMs } from "../../shared/measurement/retry-after.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { maskedAddress } from "../../shared/text/masked-text.js";
+import { jsonLimits, maxBodyBytes as limits, maxChunks, wireBytesFor } from "../../shared/untrusted/limits.js";
+import { parsedJson, withoutMark } from "../../shared/untrusted/parsed-json.js";
 import { makeBoundedClient } from "../http/bounded-client.js";
 import { decompressed, encodingOf, isDecodable, isDecompressionError } from "../http/decompressed.js";
 import { networkCodesOf, wordsForCodes } from "../http/error-words.js";
@@ -50,7 +53,7 @@ export function makeService(
   url: string,
   {
     deadlineMs = 10_000,
-    maxBodyBytes = 16 * 1024 * 1024,
+    maxBodyBytes = limits.service,
     program = "client",
     ca,
     onAnswer = () => {},
@@ -63,8 +66,7 @@ export function makeService(
     accept: "application/json",
     "accept-encoding": "br, gzip",
   };
-  // headers and framing of an ordinary answer are far smaller than the largest body
-  const maxWireBytes = 2 * maxBodyBytes + 64 * 1024;
+  const maxWireBytes = wireBytesFor(maxBodyBytes);
 
   async function read(path: string, signal?: AbortSignal): Promise<unknown> {
     signal?.throwIfAborted();
@@ -153,7 +155,7 @@ function faultOfEnd(
     case "answered":
       return null;
     case "oversize":
-      return notOurs(base, `more than ${maxBodyBytes} bytes`, status);
+      return notOurs(base, `more than ${maxBodyBytes} bytes, or ${maxChunks} chunks`, status);
     case "upgraded":
       return notOurs(base, "a change of protocol", status);
     case "late": {
@@ -181,9 +183,11 @@ function faultOfError(error: Error, awaited: AwaitedStep, status: number | null,
 }
 
 /** @throws ServiceError if the body is no JSON, or a problem */
-function bodyOf({ status, chunks }: EndedExchange, base: string): unknown {
-  const body = parsed(chunks);
-  if (body === undefined) throw notOurs(base, `an answer ${status} that is not JSON`, status);
+function bodyOf({ status, body: bytes }: EndedExchange, base: string): unknown {
+  const parsed = parsedJson(withoutMark(bytes), jsonLimits.service);
+  if ("excess" in parsed) throw notOurs(base, `JSON of more than ${parsed.excess}`, status);
+  if ("text" in parsed || !isUtf8(bytes)) throw notOurs(base, `an answer ${status} that is not JSON`, status);
+  const body = parsed.value;
   if (status === 200) return body;
   const { detail } = (body ?? {}) as { detail?: unknown };
   if (status === null || typeof detail !== "string") throw notOurs(base, `an answer ${status}`, status);
@@ -191,14 +195,4 @@ function bodyOf({ status, chunks }: EndedExchange, base: string): unknown {
   const message = `${base} answers ${status}: ${said}`;
   if (status >= 500) throw new ServiceBusy(message, status, 0);
   throw new ServiceRefusal(message, status, said);
-}
-
-/** Undefined if the bytes are no JSON, which has no such value. */
-function parsed(chunks: Buffer[]): unknown {
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return undefined;
-    throw error;
-  }
 }

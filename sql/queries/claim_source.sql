@@ -1,17 +1,20 @@
 -- Claim the feed to read now: the one that is overdue the longest, if any; reserved for the caller for as long as
--- reading may take.
+-- reading may take. Programs may have died of the answer if earlier readings did not end. With each such reading the
+-- feed is reserved for four times as long, at most an hour, so that a hostile one does not end one core after the
+-- other.
 --
 -- $1 now, or null: by this database's clock; $2 how long reading may take, milliseconds; $3 the kinds that the caller
--- can read, because another build may know more. One row {at, source_id, kind, api, page, read_at, feed_at,
--- unreadable_since, due_at}: if nothing is due, source_id is null, and due_at is when something will be; null if there
--- are no feeds.
+-- can read, because another build may know more. One row {at, source_id, kind, api, page, unended_readings, read_at,
+-- feed_at, unreadable_since, due_at}: if nothing is due, source_id is null, and due_at is when something will be; null
+-- if there are no feeds.
 with now as materialized (
   -- whole milliseconds, so that the claimant can recognise its claim by this time
   select date_trunc('milliseconds', coalesce($1::timestamptz, clock_timestamp())) as at
 ),
 claimed as (
   update official_source s
-  set due_at = n.at + $2::int * interval '1 millisecond'
+  set due_at = n.at + least($2::int * power(4, s.unended_readings), 3600000) * interval '1 millisecond',
+    unended_readings = least(s.unended_readings + 1, 10)
   from now n
   where s.source_id = (
     select d.source_id
@@ -34,6 +37,7 @@ select
   c.kind,
   coalesce(a.address, c.api) as api,
   c.page,
+  c.unended_readings - 1 as unended_readings,
   (select max(r.until_at) from runs r where r.problem is null) as read_at,
   -- If the feed has been unreadable for a day, its time is believed whatever it is: one wrong time would make all later
   -- readings go back in time.

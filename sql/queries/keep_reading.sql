@@ -341,6 +341,7 @@ run_begins as (
 asked as (
   update official_source s
   set due_at = $6::timestamptz,
+    unended_readings = 0,
     feed_at = case
       when o.final_problem is not null then s.feed_at
       -- a time that is so much earlier is read only after it has persisted (claim_source.sql)

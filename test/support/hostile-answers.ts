@@ -1,21 +1,23 @@
 /**
  * Hostile answers of a server to an HTTP request for `{"price":1}`, and their results in a measurement of the probe, in
- * the delivery of an alert, and in the reading of a feed.
+ * the delivery of an alert, and in the reading of a feed. Other readers read them, too (hostile-peers.test.ts).
  */
+import { createHash } from "node:crypto";
 import type net from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { maxBodyBytes } from "../../probe/rest/checks.js";
+import { maxBodyBytes as limits } from "../../shared/untrusted/limits.js";
 import type { Measurement } from "../../probe/rest/measurement.js";
 import { saying } from "./tcp-server.js";
 
 export const mebibyte = 1024 * 1024;
+const maxBodyBytes = limits.measured;
 export const good = `{"price":1}`;
-export const goodAnswer = `HTTP/1.1 200 OK\r\nContent-Length: ${good.length}\r\n\r\n${good}`;
-const ok = "HTTP/1.1 200 OK\r\n";
+const ok = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
+export const goodAnswer = `${ok}Content-Length: ${good.length}\r\n\r\n${good}`;
 export const chunked = `${ok}Transfer-Encoding: chunked\r\n\r\n`;
 
 /** Sends the beginning after the request, and then the rest endlessly, as fast as the client reads. */
-export const pouring = (begin: string, again: string | Buffer) => (socket: net.Socket) => {
+export const pouring = (begin: string | Buffer, again: string | Buffer) => (socket: net.Socket) => {
   const piece = Buffer.isBuffer(again) ? again : Buffer.from(again.repeat(Math.ceil(65_536 / again.length)));
   socket.once("data", () => {
     socket.write(begin);
@@ -57,6 +59,26 @@ const sized = (body: string) => saying(ok + lengthOf(body) + body);
 
 const lengthOf = ({ length }: { length: number }) => `Content-Length: ${length}\r\n\r\n`;
 
+/** Sends these bytes as chunks of one. */
+const inSmallChunks = (bytes: Buffer) =>
+  Buffer.concat([
+    Buffer.from(`${ok}Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n`),
+    ...Array.from(bytes, (byte) => Buffer.concat([Buffer.from("1\r\n"), Buffer.of(byte), Buffer.from("\r\n")])),
+    Buffer.from("0\r\n\r\n"),
+  ]);
+
+/** JSON of digits that gzip cannot make smaller than half a byte each. */
+const noise = `[${Array.from({ length: 9000 }, (_, i) => `0.${createHash("sha1").update(`${i}`).digest().readUIntBE(0, 6)}`).join()}]`;
+
+/** The head of a gzip stream, and a block of it that holds nothing (RFC 1951, 3.2.4). */
+const gzipHead = Buffer.concat([
+  Buffer.from(`${ok}Content-Encoding: gzip\r\n\r\n`),
+  Buffer.from("1f8b0800000000000003", "hex"),
+]);
+const emptyBlock = Buffer.from("000000ffff", "hex");
+
+const differentObjects = (count: number) => Array.from({ length: count }, (_, i) => `{"${i.toString(36)}":1}`).join();
+
 const zeros = Buffer.alloc(16 * mebibyte);
 
 /** For an alert, its result, status and error; for a feed, the problem without its name. */
@@ -75,10 +97,9 @@ const tooManyHeaders = {
   feed: /got too many bytes of headers \(HPE_HEADER_OVERFLOW\)$/,
 };
 const tooManyTrailers = { ...tooManyHeaders, alert: /^unreachable 200 .* too many bytes of headers \(/ };
-/** A feed's size limit is so large that the deadline may come first. */
 const tooMuch = {
-  alert: /^unreachable null .* got more than 64 KiB without one$/,
-  feed: /^expected (at most 16777216 bytes, got more|a whole answer within .*)$/,
+  alert: /^unreachable null .* got more than 64 KiB or 8 interim answers without one$/,
+  feed: /^expected at most 2097152 bytes in at most 16384 chunks, got more$/,
 };
 const tooMuchInBody = { ...tooMuch, alert: /^delivered 200 null$/ };
 const late = { alert: /^timeout null expected an answer of .*, got none$/, feed: /^expected a whole answer within / };
@@ -96,6 +117,7 @@ const upgraded = {
 const whole = { alert: /^delivered 200 null$/, feed: /^status: expected 0 or 1, got nothing$/ };
 const wholeUnread = (feed: RegExp) => ({ ...whole, feed });
 const emptied = wholeUnread(/got ""/);
+const tooMuchDecoded = wholeUnread(tooMuch.feed);
 const unknownEncoding = wholeUnread(/got "(deflate|gzip, gzip)"$/);
 const undecodable = wholeUnread(/that can be decompressed, got [A-Z_\d]+$/);
 
@@ -141,7 +163,7 @@ const rows: HostileRow[] = [
   ["chunks by drops", lateInBody, dripping(chunked, "1\r\n \r\n"), timeout],
   ["a status line by drops", noHttp, dripping("", "HTTP/1.1 200 OK"[0]!), body],
   ["headers by drops", late, dripping(ok, "X: y\r\n"), timeout],
-  ["early hints by drops, until they are too many", late, dripping("", "HTTP/1.1 103 Early Hints\r\n\r\n"), body],
+  ["early hints by drops, until they are too many", tooMuch, dripping("", "HTTP/1.1 103 Early Hints\r\n\r\n"), body],
   ["nothing at all", late, (socket) => socket.resume(), timeout],
   ["headers alone", lateInBody, saying(`${ok}Content-Length: 99\r\n\r\n`), { ...timeout, httpStatus: 200 }, 10_000],
   // interim answers of other kinds
@@ -169,15 +191,30 @@ const rows: HostileRow[] = [
   ["a body a byte too large", whole, sized(good.padEnd(maxBodyBytes + 1)), body],
   ["a body of the greatest allowed size", whole, sized(good.padEnd(maxBodyBytes)), fine],
   // bombs
-  ["a gzip bomb", emptied, encoded("gzip", gzipSync(zeros)), body],
+  ["a gzip bomb", tooMuchDecoded, encoded("gzip", gzipSync(zeros)), body],
   ["a deflate bomb", unknownEncoding, encoded("deflate", deflateSync(zeros)), body],
-  ["a brotli bomb", emptied, encoded("br", brotliCompressSync(zeros)), body],
+  ["a brotli bomb", tooMuchDecoded, encoded("br", brotliCompressSync(zeros)), body],
   ["a bomb in a bomb", unknownEncoding, encoded("gzip, gzip", gzipSync(gzipSync(zeros))), body],
   ["many empty members", emptied, encoded("gzip", Buffer.concat(Array<Buffer>(20_000).fill(gzipSync("")))), body],
   ["gzip cut short", undecodable, encoded("gzip", gzipSync(good).subarray(0, 15)), body],
   ["a wrong encoding", undecodable, encoded("br", Buffer.from(good)), body],
+  [
+    "a gzip stream of empty blocks without end",
+    tooMuchInBody,
+    pouring(gzipHead, Buffer.alloc(65_535, emptyBlock)),
+    body,
+  ],
+  ["gzip in chunks of one byte", wholeUnread(tooMuch.feed), saying(inSmallChunks(gzipSync(noise))), body],
   // JSON that is hard to parse
   ["a million brackets", wholeUnread(/at most 64 levels, got more$/), sized("[".repeat(5e5) + "]".repeat(5e5)), body],
+  ["a million values", wholeUnread(/at most 400000 brackets.*, got more$/), sized(`[${"[],".repeat(349_000)}1]`), body],
+  ["objects of different shapes", wholeUnread(/got a list of 90000$/), sized(`[${differentObjects(90_000)}]`), body],
+  [
+    "deep objects",
+    wholeUnread(/at most 64 levels, got more$/),
+    sized(`${'{"a":'.repeat(9e4)}1${"}".repeat(9e4)}`),
+    body,
+  ],
   ["no UTF-8", wholeUnread(/^expected JSON, got /), encoded("identity", Buffer.of(0x7b, 0xff, 0xfe, 0x7d)), body],
   // redirects
   ...[301, 302, 303, 307, 308].map((status): HostileRow => [
@@ -216,7 +253,12 @@ const rows: HostileRow[] = [
   ["an invalid status", noHttp, saying("HTTP/1.1 99 Low\r\n\r\n"), body],
   ["a status of five digits", noHttp, saying("HTTP/1.1 20000 OK\r\n\r\n"), body],
   ["null bytes", noHttp, saying(Buffer.alloc(4096)), body],
-  ["an answer of HTTP/1.0 that ends with its connection", whole, ending(`HTTP/1.0 200 OK\r\n\r\n${good}`), fine],
+  [
+    "an answer of HTTP/1.0 that ends with its connection",
+    whole,
+    ending(`${ok.replace("1.1", "1.0")}\r\n${good}`),
+    fine,
+  ],
   // empty
   [
     "no content, with content",

@@ -57,7 +57,9 @@ export async function readThrough(db: Db, venue: string, from: Date, to: Date): 
 /** Removes all readings of feeds. */
 export async function forgetSaid(db: Db): Promise<void> {
   await db.script("truncate official_change, official_incident, official_reading restart identity");
-  await db.script("update official_source set due_at = '-infinity', feed_at = null, added_at = now()");
+  await db.script(
+    "update official_source set due_at = '-infinity', feed_at = null, added_at = now(), unended_readings = 0",
+  );
 }
 
 export interface KeptNotice {

@@ -107,6 +107,11 @@ class TestReading(unittest.TestCase):
         self.assertEqual(str(error), f"GET {self.url}/v1/status: 400, Invalid parameter: days. days: expected 1.")
         self.assertEqual((error.status, error.problem), (400, problem))
 
+    def test_a_malformed_error_keeps_its_status(self) -> None:
+        for body in (b'{"detail":"x","errors":"no list"}', b'{"detail":"x","errors":[null,5]}', b"[null]", b"[" * 60_000):
+            error = self.refused(answering(404, body))
+            self.assertEqual((error.status, error.problem), (404, None), body[:40])
+
     def test_a_wait_is_reported_and_bounded(self) -> None:
         for said, expected in (("7", 7), ("99999999999", 600), ("Wed, 21 Oct 2015 07:28:00 GMT", None), ("soon", None)):
             error = self.refused(answering(429, b"<h1>Slow down</h1>", Retry_After=said))

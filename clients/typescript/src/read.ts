@@ -24,7 +24,7 @@ export class VenuewatchError extends Error {
 export interface ReadLimits {
   /** For a whole answer. Default: ten seconds. */
   timeoutMs: number;
-  /** Of an answer, uncompressed. Default: 16 MiB. */
+  /** Of an answer, uncompressed. Default: 4 MiB. */
   maxBytes: number;
 }
 
@@ -41,7 +41,7 @@ export async function readJson(fetch: Fetch, url: URL, { timeoutMs, maxBytes }: 
   try {
     const response = await request(fetch, url, "application/json", abort.signal);
     const text = await textOf(response, maxBytes);
-    if (response.status === 200) return JSON.parse(text);
+    if (response.status === 200) return parsed(text);
     throw refusal(url, response, text);
   } catch (error) {
     throw asVenuewatchError(url, error);
@@ -77,17 +77,39 @@ export async function request(fetch: Fetch, url: URL, type: string, signal: Abor
   return response;
 }
 
-/** The text of an answer, which must not be longer than this. */
+/** Each piece costs as much as hundreds of bytes. */
+const mostPieces = 16_384;
+
+/** The text of an answer, which must not be longer than this, nor come in too many pieces. */
 export async function textOf({ body }: Response, maxBytes: number): Promise<string> {
   const decoder = new TextDecoder();
-  let [text, bytes] = ["", 0];
+  let [text, bytes, pieces] = ["", 0, 0];
   const reader = body?.getReader();
   for (let piece = await reader?.read(); piece?.value; piece = await reader?.read()) {
     bytes += piece.value.length;
+    pieces++;
     if (bytes > maxBytes) throw new Error(`expected at most ${maxBytes} bytes, got more`);
+    if (pieces > mostPieces) throw new Error(`expected at most ${mostPieces} pieces, got more`);
     text += decoder.decode(piece.value, { stream: true });
   }
   return text + decoder.decode();
+}
+
+/** The service's answers nest ten levels deep. */
+const mostLevels = 64;
+
+/** Parsed, brackets take up to thirty times as much memory as their text, so they are counted before. */
+function parsed(text: string): unknown {
+  let [levels, quoted] = [0, false];
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!;
+    if (character === '"') quoted = !quoted;
+    else if (quoted) at += Number(character === "\\");
+    else if (character === "[" || character === "{") levels++;
+    else if (character === "]" || character === "}") levels--;
+    if (levels > mostLevels) throw new Error(`expected JSON of at most ${mostLevels} levels, got more`);
+  }
+  return JSON.parse(text);
 }
 
 export function refusal(url: URL, { status, headers }: Response, text: string): VenuewatchError {
@@ -109,11 +131,18 @@ export function asVenuewatchError(url: URL, error: unknown): VenuewatchError {
 
 function problemIn(text: string): Problem | null {
   try {
-    const problem = JSON.parse(text) as Problem | null;
-    return typeof problem?.detail === "string" ? problem : null;
+    const problem = parsed(text) as Problem | null;
+    const { detail, errors = [] } = problem ?? {};
+    const isProblem = typeof detail === "string" && Array.isArray(errors) && errors.every(isError);
+    return isProblem ? problem : null;
   } catch {
     return null;
   }
+}
+
+function isError(one: unknown): boolean {
+  const { parameter, message } = (one ?? {}) as Record<string, unknown>;
+  return typeof parameter === "string" && typeof message === "string";
 }
 
 /** Seconds, or an HTTP date. At most ten minutes, so that no answer silences a client for good. */

@@ -15,12 +15,13 @@ const mostChars = 65_536;
  * of the text is none.
  *
  * @param onRetry receives the time after which the service wants its clients to come back
+ * @returns the parser, which returns the number of lines that ended in a text
  * @throws Error (the parser) of a line or an event that does not end
  */
 export function makeParser(
   onEvent: (event: StreamEvent) => void,
   onRetry: (ms: number) => void,
-): (text: string) => void {
+): (text: string) => number {
   const lineEnd = /[\r\n]/g;
   let rest = "";
   let searched = 0;
@@ -47,14 +48,15 @@ export function makeParser(
   }
 
   return (text) => {
-    if (text === "") return;
+    if (text === "") return 0;
     // the rest of a line end that a piece has cut in two
     rest += afterReturn && text.startsWith("\n") ? text.slice(1) : text;
     afterReturn = false;
-    let from = 0;
+    let [from, lines] = [0, 0];
     lineEnd.lastIndex = searched;
     for (let end = lineEnd.exec(rest); end; end = lineEnd.exec(rest)) {
       line(rest.slice(from, end.index));
+      lines++;
       from = end.index + 1;
       if (end[0] === "\r") {
         if (rest[from] === "\n") from++;
@@ -65,6 +67,7 @@ export function makeParser(
     rest = rest.slice(from);
     searched = rest.length;
     if (rest.length > mostChars) throw endless();
+    return lines;
   };
 }
 

@@ -17,6 +17,12 @@ const provenMs = 10_000;
 const lookMs = 1_000;
 const mostErrorBytes = 65_536;
 
+/**
+ * What a connection may receive at once, and each second after that. A resumed stream begins with up to 60,000 events.
+ * A line or a piece costs as much time as this many bytes more.
+ */
+const [mostAtOnce, mostPerSecond, partCost] = [48 * 2 ** 20, 2 ** 20, 64];
+
 /** Keeps a stream of events open, and continues it after the last one, until it is closed. */
 export class Stream {
   /** When something came last, be it a comment. */
@@ -114,11 +120,16 @@ export class Stream {
       },
     );
     this.receivedAt = now();
+    const begunAt = performance.now();
+    let cost = 0;
     const reader = body.getReader();
     for (let piece = await reader.read(); piece.value && !this.#closed; piece = await reader.read()) {
       this.receivedAt = now();
       try {
-        parse(decoder.decode(piece.value, { stream: true }));
+        const lines = parse(decoder.decode(piece.value, { stream: true }));
+        cost += piece.value.length + partCost * (1 + lines);
+        if (cost > mostAtOnce + ((performance.now() - begunAt) / 1000) * mostPerSecond)
+          throw new Error("expected a stream of at most a mebibyte a second, got more");
       } catch (error) {
         // it would come again
         this.lastId = "";

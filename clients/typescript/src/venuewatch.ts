@@ -31,7 +31,7 @@ export class Venuewatch {
       throw new TypeError(`expected url such as "https://status.example.org", got "${url}"`);
     this.#base = new URL(url.replace(/[?#].*$/s, "").replace(/\/*$/, "/"));
     this.#fetch = fetch;
-    this.#limits = { timeoutMs: 10_000, maxBytes: 16 * 2 ** 20, ...limits };
+    this.#limits = { timeoutMs: 10_000, maxBytes: 4 * 2 ** 20, ...limits };
   }
 
   /** The board: every venue with its components, and the open incidents. */

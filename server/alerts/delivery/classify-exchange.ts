@@ -2,6 +2,7 @@
 
 import { ownTrouble } from "../../../shared/measurement/local-errno.js";
 import { retryAfterMs } from "../../../shared/measurement/retry-after.js";
+import { maxInterim } from "../../../shared/untrusted/limits.js";
 import { Unresolved, Unsafe } from "../../http/checked-lookup.js";
 import { networkCodesOf, wordsForCodes } from "../../http/error-words.js";
 import type { AwaitedStep, BoundedRequest, EndedExchange } from "../../http/exchange.js";
@@ -23,7 +24,9 @@ export function endingOf(exchange: EndedExchange, { url, deadlineMs, maxWireByte
       return endingByStatus(exchange, host);
     case "oversize":
       return status === null
-        ? unreachable(`expected an answer of ${host}, got more than ${maxWireBytes / 1024} KiB without one`)
+        ? unreachable(
+            `expected an answer of ${host}, got more than ${maxWireBytes / 1024} KiB or ${maxInterim} interim answers without one`,
+          )
         : endingByStatus(exchange, host);
     case "upgraded":
       return unreachable(`expected an answer of ${host}, got a change of protocol`);

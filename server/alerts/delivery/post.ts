@@ -3,6 +3,7 @@
  * nothing is sent to an unsafe address. Each attempt returns its outcome.
  */
 
+import { maxReceiptBytes } from "../../../shared/untrusted/limits.js";
 import { makeBoundedClient } from "../../http/bounded-client.js";
 import { checkedLookup } from "../../http/checked-lookup.js";
 import type { BoundedRequest } from "../../http/exchange.js";
@@ -15,8 +16,6 @@ import type { DeliveryOutcome, Ending } from "./attempt-outcome.js";
 
 /** The time limit in the contract. */
 export const answerWithinMs = 10_000;
-
-const maxWireBytes = 64 * 1024;
 
 export interface Poster {
   /**
@@ -72,12 +71,12 @@ export function makePoster({
       throw new Error("expected a request without a host header, got one");
     const request: BoundedRequest = {
       ...{ method: "POST", url, headers: { ...headers, "content-length": String(body.length) }, body },
-      ...{ deadlineMs, leaveByMs, maxWireBytes },
+      ...{ deadlineMs, leaveByMs, maxWireBytes: maxReceiptBytes },
     };
     const exchange = await client.exchange(request);
     return {
       status: exchange.status,
-      answer: beginningOf(Buffer.concat(exchange.chunks), webhook),
+      answer: beginningOf(exchange.body, webhook),
       ...endingOf(exchange, request),
     };
   }

@@ -52,6 +52,11 @@ void t.test("an error says what came, and what to do", async (t) => {
       { message: /expected application\/json, got text\/html/ },
     ],
     [answering(302, "", { location: "http://login.example.org/" }), { message: /a redirect to http:\/\/login/ }],
+    ...['{"detail":"x","errors":"no list"}', '{"detail":"x","errors":[null,5]}', "[null]"].map(
+      (body) => [answering(404, body), { status: 404, problem: null }] as const,
+    ),
+    [answering(200, "[".repeat(100_000)), { message: /JSON of at most 64 levels/ }],
+    [answering(200, `["${"[".repeat(100)}"`), { message: /JSON/ }],
     [answering(200, "{"), { status: null, message: /JSON/ }],
     [answering(200, " ".repeat(2_000_000)), { message: /at most 1000000 bytes/ }],
     [((_url, response) => response.destroy()) as FeedAnswer, { status: null, message: /fetch failed: / }],

@@ -3,8 +3,9 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
 import t, { type Test } from "tap";
-import { compileAnswerCheck, maxBodyBytes } from "../../../probe/rest/checks.js";
+import { compileAnswerCheck } from "../../../probe/rest/checks.js";
 import type { RestEndpoint } from "../../../shared/registry/registry.js";
+import { maxBodyBytes as limits } from "../../../shared/untrusted/limits.js";
 import { makeAuthority, selfSigned } from "../../support/certificates.js";
 import {
   body,
@@ -113,6 +114,7 @@ void t.test("a server that half closes after its answer, or closes slowly, loses
   t.equal(connections, 3);
 });
 
+const maxBodyBytes = limits.measured;
 const authority = makeAuthority();
 const names = ["127.0.0.1"];
 const day = 86_400_000;

@@ -2,9 +2,10 @@
 import { gzipSync } from "node:zlib";
 import t from "tap";
 import { makePauses } from "../../../probe/rest/pauses.js";
-import { compileAnswerCheck, maxBodyBytes } from "../../../probe/rest/checks.js";
+import { compileAnswerCheck } from "../../../probe/rest/checks.js";
 import type { Measurement } from "../../../probe/rest/measurement.js";
 import type { AnyOf, RestEndpoint } from "../../../shared/registry/registry.js";
+import { maxBodyBytes } from "../../../shared/untrusted/limits.js";
 import { endpointAt, measured, openRest, serve } from "../../support/measured-endpoint.js";
 
 const kraken: Partial<RestEndpoint> = {
@@ -132,7 +133,7 @@ void t.test("a halted venue is asked on, unless its status limits us, too", asyn
 
 void t.test("a body that cannot be read says nothing, and its status counts", async (t) => {
   const words = { limited: { path: "$", includes: "slow" } } as const;
-  const long = `slow ${" ".repeat(maxBodyBytes)}`;
+  const long = `slow ${" ".repeat(maxBodyBytes.measured)}`;
   for (const [status, headers, body, fault] of [
     [403, {}, long, "blocked"],
     [429, {}, long, "limited"],

@@ -155,9 +155,10 @@ void t.test("reading time grows in proportion to a frame's length", (t) => {
 
 void t.test("a frame with too many parts is not read", (t) => {
   const read = matcherOf([{ match: { path: "$.e", equals: "trade" } }]);
-  const frame = (parts: number) => `{"e":"trade","x":[${"[],".repeat(parts - 5)}{}]}`;
-  t.same(read(frame(50_000)), [0]);
-  t.same(read(frame(50_001)), []);
+  const frame = (parts: number) => `{"e":"trade","x":[${"[],".repeat((parts - 6) / 2)}{}]}`;
+  t.same(read(frame(100_000)), [0]);
+  t.same(read(frame(100_002)), []);
+  t.same(read(`{"e":"trade","x":${JSON.stringify("[,:".repeat(100_000))}}`), [0], "what is in strings does not count");
   const levels = JSON.stringify(Array(5000).fill(["118.25", "0.0143", "1"]));
   t.same(read(`{"e":"trade","bids":${levels},"asks":${levels}}`), [0]);
   const text = JSON.stringify("x".repeat(4_000_000));

@@ -18,6 +18,7 @@ void t.test("the next feed is a due one that no core is reading", async (t) => {
     source_id: number | null;
     api: string | null;
     due_at: Date | null;
+    unended_readings: number | null;
     read_at: Date | null;
     unreadable_since: Date | null;
   }
@@ -52,6 +53,27 @@ void t.test("the next feed is a due one that no core is reading", async (t) => {
     await said(pool, "kraken", at(28), [], { problem: "answered 503" });
     await said(pool, "kraken", at(27), [], { problem: "answered 502" });
     t.match(await claim(25), { source_id: kraken, read_at: iso(30), unreadable_since: iso(28) });
+  });
+
+  await t.test("a feed whose readings end their programs is tried less and less often, until one ends", async (t) => {
+    const okx = ["okx-system-status"];
+    const claims: [number, number | null][] = [];
+    for (let minutesAgo = 200; minutesAgo > 0; minutesAgo -= 1) {
+      const { source_id, unended_readings } = await claim(minutesAgo, okx);
+      if (source_id !== null) claims.push([minutesAgo, unended_readings]);
+    }
+    t.same(claims, [
+      ...[
+        [200, 0],
+        [190, 1],
+        [150, 2],
+        [90, 3],
+        [30, 4],
+      ],
+    ]);
+    await said(pool, "okx", at(20), [whole()]);
+    await pool.query(sql`update official_source set due_at = ${at(15)} where kind = 'okx-system-status'`);
+    t.match(await claim(14, okx), { unended_readings: 0 }, "and then as ever");
   });
 
   await t.test("three concurrent claims get three feeds", async (t) => {

@@ -123,25 +123,25 @@ void t.test("bodies are read up to a limit, after decompression", async (t) => {
       response.on("error", () => {});
       response.setHeader("content-encoding", encoding).end(body);
     });
-    t.equal(problemOf(reading), `${itsName}: expected at most 16777216 bytes, got more`, encoding);
+    t.equal(problemOf(reading), `${itsName}: expected at most 2097152 bytes in at most 16384 chunks, got more`, encoding);
     const grownKib = process.resourceUsage().maxRSS - before;
-    t.ok(grownKib < 64 * 1024, `${encoding}: ${grownKib} KiB`);
+    t.ok(grownKib < 40 * 1024, `${encoding}: ${grownKib} KiB`);
   }
   const small = await readFrom(t, (_url, response) => response.end(normal), { maxBodyBytes: normal.length });
   t.equal(small.problem, null, "a body of exactly the limit is read");
 });
 
-void t.test("10,000 incidents take bounded time and memory, in a separate process", async (t) => {
-  const all = incidents(10_000, 1, 1300);
+void t.test("the longest feed takes bounded time and memory, in a separate process", async (t) => {
+  const all = incidents(1300, 1, 1300);
   const venue = await serveStatuspage(t, () => all);
   const bytes = Buffer.byteLength(JSON.stringify(all));
-  t.ok(bytes > 15_000_000 && bytes < 16 * mebibyte, `${bytes} bytes`);
+  t.ok(bytes > 1_900_000 && bytes < 2 * mebibyte, `${bytes} bytes`);
   const program = packagedFile("dist/test/support/notice-load.js");
   const { stdout } = await promisify(execFile)(process.execPath, [program, statuspageAt(venue).api], { env: {} });
   const load = JSON.parse(stdout) as Load;
   t.match(load, { problem: null, notices: 1000 });
-  t.ok(load.cpuMs < 10_000, `${load.cpuMs} ms of processor time`);
-  t.ok(load.peakBytes < 350 * mebibyte, `${load.peakBytes} bytes at the peak`);
+  t.ok(load.cpuMs < 2_000, `${load.cpuMs} ms of processor time`);
+  t.ok(load.peakBytes < 100 * mebibyte, `${load.peakBytes} bytes at the peak`);
   t.ok(load.heldBytes < 10 * mebibyte, `${load.heldBytes} bytes are retained`);
 });
 

@@ -27,7 +27,7 @@ class Venuewatch:
     `watch` instead.
     """
 
-    def __init__(self, url: str, *, timeout_s: float = 10.0, max_bytes: int = 16 * 2**20) -> None:
+    def __init__(self, url: str, *, timeout_s: float = 10.0, max_bytes: int = 4 * 2**20) -> None:
         """`url` is the base address of a service, such as `https://status.example.org`.
 
         `timeout_s` is for a whole answer, `max_bytes` for its uncompressed length.

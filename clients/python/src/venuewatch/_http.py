@@ -14,6 +14,8 @@ import zlib
 from typing import Any, Callable, Mapping, Protocol
 
 _MOST_ERROR_BYTES = 65_536
+_MOST_PIECES = 16_384
+"""Each piece of a body costs as much as hundreds of bytes."""
 
 
 class VenuewatchError(Exception):
@@ -141,11 +143,15 @@ def _body_of(response: Answer, max_bytes: int) -> bytes:
     is_packed = response.headers["Content-Encoding"] == "gzip"
     unpack = zlib.decompressobj(31) if is_packed else None
     body = bytearray()
+    pieces = 0
     while piece := response.read1(65_536):
         # a piece of a kilobyte may unpack to a megabyte
         body += unpack.decompress(piece, max_bytes + 1 - len(body)) if unpack else piece
         if len(body) > max_bytes:
             raise ValueError(f"expected at most {max_bytes} bytes, got more")
+        pieces += 1
+        if pieces > _MOST_PIECES:
+            raise ValueError(f"expected at most {_MOST_PIECES} pieces, got more")
     if unpack and not unpack.eof:
         raise ValueError("the answer is cut short")
     return bytes(body)
@@ -172,8 +178,14 @@ def _problem_in(error: urllib.error.HTTPError) -> Mapping[str, Any] | None:
         body = json.loads(_body_of(error, _MOST_ERROR_BYTES))
     except (ValueError, OSError, http.client.HTTPException, zlib.error, RecursionError):
         return None
-    is_problem = isinstance(body, dict) and isinstance(body.get("detail"), str)
-    return body if is_problem else None
+    if not isinstance(body, dict) or not isinstance(body.get("detail"), str):
+        return None
+    errors = body.get("errors", [])
+    return body if isinstance(errors, list) and all(map(_is_error, errors)) else None
+
+
+def _is_error(one: object) -> bool:
+    return isinstance(one, dict) and isinstance(one.get("parameter"), str) and isinstance(one.get("message"), str)
 
 
 def _wait_of(retry_after: str | None) -> float | None:

@@ -40,11 +40,11 @@ class Parser:
         self._data: list[str] = []
         self._length = 0
 
-    def feed(self, piece: bytes) -> None:
-        """Raises ValueError for a line or an event that does not end."""
+    def feed(self, piece: bytes) -> int:
+        """Returns how many lines have ended. Raises ValueError for a line or an event that does not end."""
         text = self._decoder.decode(piece)
         if text == "":
-            return
+            return 0
         if self._at_start:
             text = text.removeprefix("\ufeff")
             self._at_start = False
@@ -53,10 +53,11 @@ class Parser:
             text = text[1:]
         self._after_return = False
         rest = self._rest + text
-        start = 0
+        start, lines = 0, 0
         search = self._searched
         while end := _LINE_END.search(rest, search):
             self._line(rest[start : end.start()])
+            lines += 1
             start = end.end()
             if end.group() == "\r":
                 if rest.startswith("\n", start):
@@ -68,6 +69,7 @@ class Parser:
         self._searched = len(self._rest)
         if len(self._rest) > _MOST_CHARS:
             raise _endless()
+        return lines
 
     def _line(self, line: str) -> None:
         if line == "":

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 import urllib.parse
 from dataclasses import dataclass
 from typing import Callable
@@ -12,6 +13,12 @@ from ._sse import Parser, StreamEvent
 
 _PROVEN_S = 10.0
 """A connection that lived so long has worked: after it, the backoff starts again."""
+
+_MOST_AT_ONCE = 48 * 2**20
+"""What a connection may receive at first. A resumed stream begins with up to 60,000 events."""
+_MOST_PER_SECOND = 2**20
+_PART_COST = 64
+"""A line or a piece costs as much time as this many bytes more."""
 
 
 @dataclass(frozen=True)
@@ -103,10 +110,13 @@ class Stream:
             try:
                 parser = Parser(self._receive, self._retry)
                 self.received_at = now()
+                begun_s, cost = time.monotonic(), 0
                 while piece := response.read1(65_536):
                     self.received_at = now()
                     try:
-                        parser.feed(piece)
+                        cost += len(piece) + _PART_COST * (1 + parser.feed(piece))
+                        if cost > _MOST_AT_ONCE + (time.monotonic() - begun_s) * _MOST_PER_SECOND:
+                            raise ValueError("expected a stream of at most a mebibyte a second, got more")
                     except Exception:
                         # it would come again
                         self.last_id = ""
