@@ -27,6 +27,8 @@ spans as materialized (
     end as rollups
   from bounds
   cross join generate_series(date_trunc('day', from_at), to_at, interval '1 day') as day
+  -- they may be reversed: days are rebuilt up to the next midnight
+  where greatest(day, from_at) < least(day + interval '1 day', to_at)
   union all
   select bucket, bucket + interval '5 days', array['usual_hour']
   from bounds
@@ -37,7 +39,7 @@ possible as materialized (
   select s.from_at, s.to_at, s.rollups
   from spans s
   cross join there t
-  where s.from_at < s.to_at and t.hours && tstzrange(s.from_at, s.to_at)
+  where t.hours && tstzrange(s.from_at, s.to_at)
 ),
 chosen as (
   select v.venue_id, v.venue, p.from_at, p.to_at, p.rollups

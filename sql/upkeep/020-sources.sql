@@ -60,6 +60,8 @@ end;
 -- A chunk of samples that was created after its time is examined: late samples may have recreated it after it was
 -- dropped. If it holds less than half of what was rolled up, it backs nothing. (A roll-up that is wrong by that much is
 -- then not repaired.)
+--
+-- A window that ends before it begins has no parts: callers round its ends, and limit them by what is already made.
 create function upkeep.backed(rollup name, from_at timestamptz, to_at timestamptz) returns tstzmultirange
 language plpgsql stable
 as $$
@@ -69,6 +71,9 @@ declare
   chunks   tstzmultirange;
   lost     tstzmultirange;
 begin
+  if from_at >= to_at then
+    return '{}';
+  end if;
   select
     range_agg(tstzrange(ch.range_start, ch.range_end)),
     range_agg(tstzrange(ch.range_start, ch.range_end)) filter (

@@ -42,9 +42,10 @@ begin
         from rollups_made m
       )
     );
-    if from_at >= to_at then
-      return;
-    end if;
+  end if;
+  -- The ends of an empty range are null, which would refresh everything.
+  if from_at >= to_at then
+    return;
   end if;
   if holds then
     perform pg_advisory_xact_lock(upkeep.retention_lock());

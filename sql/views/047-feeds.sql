@@ -70,7 +70,8 @@ where v.published
 -- The end that a venue planned for a maintenance, from the entry of its feed as it came (official_incident.raw); null
 -- if it gives none, or one that cannot be right. Statuspage and Better Stack write an instant, OKX and Bybit
 -- milliseconds, Instatus a duration in minutes. By patterns and not as JSON: the text may have been cut, and PostgreSQL
--- refuses some JSON, which would be an error of the whole calendar.
+-- refuses some JSON, which would be an error of the whole calendar. So would an instant be that does not exist: the
+-- pattern lets only such through whose cast cannot fail, but for the length of the month. (pg_input_is_valid is of 16.)
 create function api.planned_end(entry text, started_at timestamptz) returns timestamptz
 language sql stable
 return (
@@ -79,14 +80,17 @@ return (
     select
       substring(
         entry from
-        '"(?:scheduled_until|ends_at)":"(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))"'
+        '"(?:scheduled_until|ends_at)":"([12]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d'
+        '(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:0\d|1[0-4]):?[0-5]\d))"'
       ) as instant,
       substring(entry from '"end":"(\d{12,14})"') as ms,
       substring(entry from '"duration":"?(\d{1,6})"?[,}]') as minutes
   ) e
   cross join lateral (
     select case
-      when pg_input_is_valid(e.instant, 'timestamptz') then e.instant::timestamptz
+      when substring(e.instant, 9, 2)::int
+        <= extract(day from (substring(e.instant, 1, 7) || '-01')::date + interval '1 month - 1 day')
+        then e.instant::timestamptz
       when e.ms is not null then to_timestamp(e.ms::float8 / 1000)
       when e.minutes is not null then started_at + e.minutes::int * interval '1 minute'
     end as at

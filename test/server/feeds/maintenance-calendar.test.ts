@@ -96,6 +96,22 @@ void t.test("an event has an end only if the venue gave one", async (t) => {
   t.match(events.get("Kraken: Upgrade planned"), { DTSTART: stamp(inHours(5)), STATUS: "CONFIRMED" });
 });
 
+void t.test("an instant that does not exist is no end, and no error of the whole calendar", async (t) => {
+  const ends = async (instants: string, from: string) => {
+    const [row] = await pool.query<{ ends: number }>(sql`
+      select count(api.planned_end(format('{"ends_at":"' || ${instants} || '"}', a.n, b.n), ${from}))::int as ends
+      from (select to_char(i, 'fm00') as n from generate_series(0, 39) i) a
+      cross join (select to_char(i, 'fm00') as n from generate_series(0, 64) i) b
+    `);
+    return row!.ends;
+  };
+  t.equal(await ends("2027-%s-%sT12:00:00Z", "2026-12-31T23:00:00Z"), 365, "days of a year");
+  t.equal(await ends("2028-%s-%sT12:00Z", "2027-12-31T23:00:00Z"), 366, "days of a leap year");
+  t.equal(await ends("2027-02-28T%s:%s:59.999999999+00:00", "2027-02-01T00:00:00Z"), 24 * 60, "minutes of a day");
+  t.equal(await ends("2027-02-28T12:00:00-%s:%s", "2027-02-01T00:00:00Z"), 15 * 60, "zones");
+  t.equal(await ends("%s%s-02-28T00:00:00Z", "2027-02-01T00:00:00Z"), 1, "years");
+});
+
 void t.test("an event keeps its id while the venue changes it, and is cancelled with it", async (t) => {
   const first = maintenance("a", inHours(5), {}, { url: "https://status.kraken.com/a?b=c,d;e" });
   await said(pool, "kraken", inHours(-5), [
