@@ -12,6 +12,8 @@ begin
     select format('grant %s on venuewatch.%I to %I', privilege, held, role)
     from (values
       ('{vw_probe,vw_core,vw_web}', '{select}', '{region,venue,component,region_vantage,migration,definition}'),
+      ('{vw_probe}', '{select}', '{probe,watch}'),
+      ('{vw_probe,vw_core}', '{select}', '{probe_login}'),
       ('{vw_web}', '{select}', '{
         sample,sample_minute,sample_hour,component_minute,venue_minute,component_hour,venue_hour,component_day,
         venue_day,latency_day,
@@ -22,13 +24,7 @@ begin
         alert_event,change_event,state_change,timeline,rules_in_force,
         official_source,official_reading,official_incident,official_change,
         delivery,watch,retracted_in_confidence,feed_identity
-      }'),
-      -- the vantage of all probes of a region: each updates it with its heartbeat, and each tick sets when a new one
-      -- takes effect
-      ('{vw_core}', '{update}', '{region_vantage}'),
-      ('{vw_core}', '{select,insert,update}', '{service_address}'),
-      ('{vw_probe}', '{insert}', '{sample,region_vantage}'),
-      ('{vw_probe}', '{select,insert,update}', '{probe,watch}')
+      }')
     ) as wanted (grantees, privileges, tables)
     cross join unnest(grantees::text[]) as granted (role)
     cross join unnest(privileges::text[]) as privilege

@@ -57,12 +57,13 @@ return (
 
 -- Creates or changes a login: afterwards it is a member of the role of its kind and of no other of ours, and has the
 -- settings and the password. `replica` is a member of none: it may stream the log of the whole server, and nothing
--- else. An analyst with `own_schema` gets a schema of the login's name, where it may create what it likes, and keeps it
--- until somebody drops that schema.
+-- else. A probe delivers samples of `region` alone. An analyst with `own_schema` gets a schema of the login's name,
+-- where it may create what it likes, and keeps it until somebody drops that schema.
 --
 -- Requires a superuser, or CREATEROLE with ADMIN on our roles. Returns its connection limit.
-create function logins.keep(login name, kind text, verifier text, connections integer, own_schema boolean)
-returns integer
+create function logins.keep(
+  login name, kind text, verifier text, connections integer, own_schema boolean, region text
+) returns integer
 language plpgsql as $$
 declare
   has_schema boolean;
@@ -123,6 +124,11 @@ begin
   end loop;
   if logins.role_of(kind) is not null then
     execute format('grant %I to %I', logins.role_of(kind), login);
+  end if;
+
+  delete from venuewatch.probe_login l where l.login = keep.login;
+  if kind = 'probe' then
+    insert into venuewatch.probe_login (login, region) values (keep.login, keep.region);
   end if;
 
   for wanted in

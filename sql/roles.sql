@@ -1,7 +1,8 @@
 -- Rights: five least-privilege roles. Nobody logs in as a role itself; a login becomes a member of its role:
 --   create role core_1 login password '…' in role vw_core;
 --
--- vw_probe    measures: delivers samples, which it may not read, and shares its region's venues with other probes
+-- vw_probe    measures: delivers samples of its own region, and shares that region's venues with other probes, by
+--             functions that run with core's rights; writes to no table itself
 -- vw_core     decides, and maintains the history
 -- vw_web      answers: reads schema api and what its functions need, and writes nothing
 -- vw_analyst  queries by psql: reads the views of schema analytics, and nothing else
@@ -25,10 +26,25 @@ grant select on all tables in schema analytics to vw_analyst;
 
 revoke execute on all routines in schema upkeep from public;
 grant execute on all routines in schema upkeep to vw_core;
-grant execute on function upkeep.refused_after(), upkeep.keep_probe, upkeep.withholds, upkeep.record_samples
-  to vw_probe;
+grant execute on function upkeep.require_region, upkeep.keep_probe, upkeep.record_samples, upkeep.share_venue_leases,
+  upkeep.release_venue_leases to vw_probe;
 
--- Functions that run with their owner's rights get an owner without logins. All of them only read.
+-- Functions that lend core's rights to probes.
+do $$
+declare
+  lending regprocedure;
+begin
+  grant create on schema upkeep to vw_core;
+  for lending in
+    select p.oid from pg_proc p where p.pronamespace = 'upkeep'::regnamespace and p.prosecdef order by p.oid
+  loop
+    execute format('alter function %s owner to vw_core', lending);
+  end loop;
+  revoke create on schema upkeep from vw_core;
+end;
+$$;
+
+-- Other functions that run with their owner's rights get an owner without logins. All of them only read.
 do $$
 declare
   definer_function regprocedure;
@@ -57,20 +73,24 @@ $$;
 revoke execute on all routines in schema analytics from public;
 grant execute on all routines in schema analytics to vw_analyst;
 
--- Until 0.8 analysts read the tables themselves.
+-- Until 0.8 analysts read the tables themselves, and until 0.9 probes wrote to them.
 do $$
 declare
-  held regclass;
+  held record;
 begin
   revoke all on schema venuewatch, engine, api from vw_analyst;
   for held in
-    select c.oid
+    select c.oid::regclass as relation, a.grantee::regrole as role, a.privilege_type as privilege
     from pg_class c
+    cross join aclexplode(c.relacl) a
     where c.relnamespace = 'venuewatch'::regnamespace
-      and exists (select from aclexplode(c.relacl) a where a.grantee = 'vw_analyst'::regrole)
-    order by c.oid
+      and (
+        a.grantee = 'vw_analyst'::regrole
+        or a.grantee = 'vw_probe'::regrole and a.privilege_type <> 'SELECT'
+      )
+    order by c.oid, a.grantee
   loop
-    execute format('revoke all on %s from vw_analyst', held);
+    execute format('revoke %s on %s from %s', held.privilege, held.relation, held.role);
   end loop;
 end;
 $$;

@@ -17,8 +17,9 @@ declare
   given regprocedure;
 begin
   perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-  -- a probe for lock_venue_leases.sql; core for hold_outbox.sql, the retention of upkeep, and replays
-  grant execute on function pg_advisory_xact_lock(bigint) to vw_probe, vw_core;
+  -- for the venue leases of probes, hold_outbox.sql, the retention of upkeep, and replays
+  revoke execute on function pg_advisory_xact_lock(bigint) from vw_probe;
+  grant execute on function pg_advisory_xact_lock(bigint) to vw_core;
   grant execute on function pg_try_advisory_xact_lock(bigint) to vw_core;
   for given in
     select p.oid

@@ -1,5 +1,5 @@
 import { type Trouble } from "../../shared/measurement/trouble-kinds.js";
-import type { Db, Pool } from "../../shared/database/pool.js";
+import type { Db } from "../../shared/database/pool.js";
 import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 import type { Vantage } from "../../shared/config/vantage.js";
 
@@ -42,13 +42,13 @@ export const leaseMs = 6_000;
  * @returns ids of the venues to measure; null if the database does not know the region
  */
 export async function sendHeartbeat(
-  pool: Pool,
+  db: Db,
   report: ProbeReport,
   mayTakeOver: boolean,
   forMs = leaseMs,
 ): Promise<string[] | null> {
   const { region, process, clock, vantage } = report;
-  const [kept] = await pool.file<{ venues: string[]; settled: boolean }>("keep_probe", [
+  const [kept] = await db.file<{ venues: string[]; settled: boolean }>("keep_probe", [
     region,
     process,
     report.version,
@@ -66,16 +66,9 @@ export async function sendHeartbeat(
   ]);
   if (!kept) return null;
   if (kept.settled) return kept.venues;
-  return pool.transaction(async (tx) => {
-    await tx.file("lock_venue_leases", [region]);
-    const [shared] = await tx.file<{ venues: string[] }>("share_venue_leases", [
-      region,
-      process,
-      report.known,
-      mayTakeOver,
-    ]);
-    return shared!.venues;
-  });
+  const given = [region, process, report.known, mayTakeOver];
+  const [shared] = await db.file<{ venues: string[] }>("share_venue_leases", given);
+  return shared!.venues;
 }
 
 /** Gives up the probe's lease, so that others can take its venues at once. */

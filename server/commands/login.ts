@@ -32,6 +32,7 @@ export const options = {
     type: "string",
     help: "maximum number of connections (default: by role, 5 to 30)",
   },
+  region: { type: "string", help: "probe: the region whose samples it delivers, as in the registry" },
   "own-schema": {
     type: "boolean",
     help: "analyst: also a schema of the login's name to write in, for dbt and the like",
@@ -48,6 +49,7 @@ export async function run({ values, words }: Given): Promise<void> {
   const ownSchema = values["own-schema"] === true;
   if (ownSchema && role !== "analyst")
     throw new UserError(`login: expected --own-schema only with --role analyst, got it with ${role}`);
+  const region = regionOf(role, given.region);
   const verifier = scramVerifier(await passwordOf(given["password-file"]));
   await runOnDatabase("login", async ({ pool, settings }) => {
     if (settings.databaseUrl === null)
@@ -55,12 +57,28 @@ export async function run({ values, words }: Given): Promise<void> {
         "login: DATABASE_URL is not set, and the embedded database can have no more logins; set DATABASE_URL to a server, or use the embedded database's own login for analysts, vw_analyst.pgpass in DATA_DIR",
       );
     const [created] = await pool
-      .file<CreatedLogin>("keep_login", [login, role, verifier, connections, ownSchema])
+      .file<CreatedLogin>("keep_login", [login, role, verifier, connections, ownSchema, region])
       .catch(async (error: unknown) => {
         throw (await refusalOf(pool, { login, role, connections, ownSchema }, error)) ?? error;
       });
-    print(values["json"], { login, role, ...created }, createdText(login, role, created!, ownSchema));
+    print(
+      values["json"],
+      { login, role, ...(region !== null && { region }), ...created },
+      createdText(login, role, created!, ownSchema, region),
+    );
   });
+}
+
+function regionOf(role: (typeof roles)[number], region: string | undefined): string | null {
+  if (role !== "probe" && region !== undefined)
+    throw new UserError(`login: expected --region only with --role probe, got it with ${role}`);
+  if (role !== "probe") return null;
+  if (region === undefined)
+    throw new UserError("login: --region is missing; a probe's login delivers samples of one region, its REGION");
+  if (/^[a-z0-9]+(-[a-z0-9]+)*$/.test(region)) return region;
+  throw new UserError(
+    `login: expected --region with the id of a region, such as eu-central, got ${JSON.stringify(region.slice(0, 80))}`,
+  );
 }
 
 interface Wanted {
@@ -159,10 +177,11 @@ async function statementsFor(pool: Pool, { login, role, connections, ownSchema }
   return [`${create} ${limit}`, `grant vw_${role} to ${login}`, ...(ownSchema ? schema : [])];
 }
 
-function createdText(login: string, role: string, created: CreatedLogin, ownSchema: boolean) {
+function createdText(login: string, role: string, created: CreatedLogin, ownSchema: boolean, region: string | null) {
   const { connections, leftToSuperuser: left } = created;
   const schema = ownSchema ? ", and may write in the schema of its name" : "";
-  const done = `${login} is a login of role ${role}, with at most ${connections} connections${schema}\n`;
+  const place = region === null ? "" : ` for the region ${region}`;
+  const done = `${login} is a login of role ${role}${place}, with at most ${connections} connections${schema}\n`;
   if (left.length === 0) return done;
   return `${done}These limits need a superuser; ask an administrator for:\n${left.map((one) => `  ${one};\n`).join("")}`;
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { withLockRetry } from "./lock-retry.js";
 import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
-import { applyAs, asCore, type MigratingRole, migratingRole } from "./migrating-role.js";
+import { applyAs, asCore, type CoreDb, type MigratingRole, migratingRole } from "./migrating-role.js";
 import { version } from "../../shared/config/package.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import { requireExtension } from "./require-extension.js";
@@ -81,7 +81,9 @@ export async function migrate(
  */
 function inOurNames<Result>(work: (tx: Db) => Promise<Result>) {
   return async (tx: Db) => {
-    await tx.script("set local search_path = venuewatch, public; set local client_min_messages = warning");
+    await tx.script(
+      "set local search_path = venuewatch, public; set local client_min_messages = warning; set local row_security = off",
+    );
     return work(tx);
   };
 }
@@ -116,7 +118,7 @@ async function applyFile(
       refuseOthers(schema, applied);
       if (applied.has(file.name)) return false;
       await tx.script(before);
-      await applyAs(role, tx, () => textFor(tx, file));
+      await applyAs(role, tx, (db) => textFor(db, file));
       await tx.query(sql`
         insert into venuewatch.migration (name, checksum) values (${file.name}, ${file.checksum})
       `);
@@ -142,11 +144,9 @@ async function applyFile(
   }
 }
 
-async function textFor(tx: Db, { text, online }: SchemaFile): Promise<string> {
+async function textFor(db: CoreDb, { text, online }: SchemaFile): Promise<string> {
   if (online === undefined) return text;
-  const [history] = await tx.query<{ isThere: boolean }>(
-    sql`select exists (select from venuewatch.sample) as "isThere"`,
-  );
+  const [history] = await db.file<{ isThere: boolean }>("has_samples");
   return history!.isThere ? online : text;
 }
 
@@ -178,7 +178,7 @@ async function makeDefinitions(
     await tx.script(dropFormer);
     await tx.script(definitions.text);
     // other views may show the same past differently
-    await asCore(tx, () => tx.query(sql`call upkeep.published_past_changed()`));
+    await asCore(tx, (core) => core.script("call upkeep.published_past_changed()"));
     await tx.query(sql`
       insert into venuewatch.definition (checksum, fingerprint, version)
       values (${definitions.checksum}, venuewatch.definitions_fingerprint(), ${version})
@@ -232,7 +232,7 @@ async function giveToOwners(pool: Pool, step: Step): Promise<void> {
 /** Core may write the tables of the registry only in this transaction. */
 async function syncAsCore(tx: Db, registry: Registry): Promise<void> {
   await tx.script("grant insert, update on region, venue, component to vw_core");
-  await asCore(tx, () => syncRegistry(tx, registry));
+  await asCore(tx, (core) => syncRegistry(core, registry));
   await tx.script("revoke insert, update on region, venue, component from vw_core");
 }
 

@@ -55,30 +55,49 @@ export async function migratingRole(pool: Pool): Promise<MigratingRole> {
 
 /**
  * Runs a schema file as vw_core. TimescaleDB stores parts of hypertables and roll-ups in its own schema, and only a
- * superuser could make vw_core the owner of those parts later, so vw_core creates them. Besides, a default or a check
- * that core has added to its tables runs as the user who writes to them, which must never be a superuser. On the
- * embedded database core has no login, and rights on a database cannot be changed.
+ * superuser could make vw_core the owner of those parts later, so vw_core creates them. Besides, the file must not
+ * write to core's tables with other rights (sql/as-core.sql). On the embedded database core has no login, and rights on
+ * a database cannot be changed.
  */
 export async function applyAs(
   { isEmbedded, database }: MigratingRole,
   tx: Db,
-  text: () => Promise<string>,
+  text: (db: CoreDb) => Promise<string>,
 ): Promise<void> {
-  if (isEmbedded) return tx.script(await text());
+  if (isEmbedded) return tx.script(await text(tx));
   const name = sql.ident(database);
-  await tx.query(sql`grant create on database ${name} to vw_core`);
-  await tx.script("grant usage, create on schema venuewatch to vw_core");
-  await tx.script(await readScript("lend-to-core.sql"));
-  await asCore(tx, async () => tx.script(await text()));
+  await asCore(tx, async (core) => {
+    await tx.query(sql`grant create on database ${name} to vw_core`);
+    await tx.script("grant usage, create on schema venuewatch to vw_core");
+    await tx.script(await readScript("lend-to-core.sql"));
+    await core.script(await text(core));
+  });
   await tx.script("revoke create on schema venuewatch from vw_core");
   await tx.query(sql`revoke create on database ${name} from vw_core`);
 }
 
-/** @param tx a transaction */
-export async function asCore(tx: Db, work: () => Promise<unknown>): Promise<void> {
-  await tx.script("set local role vw_core");
-  await work();
-  await tx.script("set local role none");
+/** A file takes one value, which is JSON, and returns rows. */
+export type CoreDb = Pick<Db, "file" | "script">;
+
+/**
+ * Does work on core's tables with the rights of vw_core, and no others (sql/as-core.sql).
+ *
+ * @param tx a transaction
+ */
+export async function asCore(tx: Db, work: (core: CoreDb) => Promise<void>): Promise<void> {
+  await tx.script(await readScript("as-core.sql"));
+  await work({
+    async file<Row>(name: string, [value]: readonly unknown[] = []) {
+      const rows = await tx.query<{ row: Row }>(
+        sql`select venuewatch.as_core(${await readScript(`queries/${name}.sql`)}, ${value}::jsonb, true) as row`,
+      );
+      return rows.map(({ row }) => row);
+    },
+    async script(text) {
+      await tx.query(sql`select venuewatch.as_core(${text}, null, false)`);
+    },
+  });
+  await tx.script("drop function venuewatch.as_core");
 }
 
 function quoted(name: string): string {

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { type Db, sql } from "../../shared/database/pool.js";
 import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { feedNames } from "../../shared/registry/feed-names.js";
 import { addressIn } from "../../shared/registry/region-hosts.js";
@@ -11,6 +10,7 @@ import {
   stallBasis,
   type Venue,
 } from "../../shared/registry/registry.js";
+import type { CoreDb } from "./migrating-role.js";
 import { UserError } from "../../shared/process/user-error.js";
 
 /**
@@ -20,16 +20,16 @@ import { UserError } from "../../shared/process/user-error.js";
  * @param db a transaction: between renaming and syncing, an older registry would unpublish the renamed venues
  * @throws UserError if a venue and one of its former ids both have a history
  */
-export async function syncRegistry(db: Db, registry: Registry): Promise<void> {
+export async function syncRegistry(db: CoreDb, registry: Registry): Promise<void> {
   await renameVenues(db, registry);
   await db.file("sync_registry", [JSON.stringify(rowsOf(registry))]);
-  await db.query(sql`call upkeep.keep_components_published()`);
+  await db.script("call upkeep.keep_components_published()");
   // recomputed for the venues and categories that are published now
-  await db.query(sql`call upkeep.keep_typical()`);
-  await db.query(sql`call upkeep.published_past_changed()`);
+  await db.script("call upkeep.keep_typical()");
+  await db.script("call upkeep.published_past_changed()");
 }
 
-async function renameVenues(db: Db, { venues }: Registry): Promise<void> {
+async function renameVenues(db: CoreDb, { venues }: Registry): Promise<void> {
   const renamed = venues
     .filter(({ formerIds }) => formerIds !== undefined)
     .map(({ id, formerIds }) => ({ venue: id, formerIds }));

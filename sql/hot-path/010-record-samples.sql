@@ -1,4 +1,25 @@
+-- Refuse a session that may not speak for this region: a stolen login of a probe must not be a quorum by itself. A
+-- login speaks for the region that it was made for (venuewatch login --region); the user who migrates, for every
+-- region.
+create function upkeep.require_region(region text) returns void
+language plpgsql stable
+as $$
+begin
+  if not exists (select from probe_login l where l.login = session_user and l.region = require_region.region)
+    and not pg_has_role(session_user, (select nspowner from pg_namespace where nspname = 'venuewatch'), 'usage')
+  then
+    raise exception 'expected a login of the region %, got %, which is one of %', region, session_user,
+      coalesce((select l.region from probe_login l where l.login = session_user), 'no region')
+      using errcode = 'insufficient_privilege',
+        hint = format('set REGION, or run venuewatch login %s --role probe --region %s', session_user, region);
+  end if;
+end;
+$$;
+
 -- Store a batch of samples from one region: an array of JSON objects, whose keys are the columns below.
+--
+-- Runs with the rights of core, which owns the samples: a probe has no rights on any table that it could read, change
+-- or lock.
 --
 -- Returns the database's timeline (schema/023-timeline.sql); whether the region is known; which samples are of an
 -- unknown component, counted from 1; and how many of the others were accepted, and how many of these are new. An
@@ -9,10 +30,12 @@
 -- PL/pgSQL, because a connection keeps its plan. Planned at each call, it took the embedded database twice the time.
 create function upkeep.record_samples(region text, samples json)
 returns table (timeline text, knows_region boolean, unknown int[], accepted int, stored int)
-language plpgsql
+language plpgsql security definer
+set search_path = venuewatch, pg_temp
 as $$
 #variable_conflict use_column
 begin
+  perform upkeep.require_region(region);
   return query
   with here as (
     select region_id from region where region = record_samples.region
@@ -72,8 +95,6 @@ begin
     from accepted a
     -- two batches with the same samples take their locks in the same order, which avoids a deadlock
     order by a.component_id, a.slot_at
-    -- the primary key is the only possible conflict; naming it would need the right to read samples, which a probe
-    -- lacks
     on conflict do nothing
     returning 1
   )

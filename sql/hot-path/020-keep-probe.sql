@@ -12,7 +12,7 @@ return coalesce(abs(clock_error_ms) - clock_error_within_ms > 2000, false);
 -- vantage_network: its vantage, or nulls; machine: the fingerprint of its machine, or null.
 --
 -- One row: the venues that it holds, in the registry's order; and `settled`, whether the distribution is complete: if
--- not, call share_venue_leases.sql. No row if there is no such region.
+-- not, call share_venue_leases. No row if there is no such region.
 --
 -- PL/pgSQL, because a connection keeps its plan. Planned at each call, it took the embedded database twice the time.
 --
@@ -33,10 +33,12 @@ create function upkeep.keep_probe(
   vantage_network       text,
   machine               text
 ) returns table (venues text[], settled boolean)
-language plpgsql
+language plpgsql security definer
+set search_path = venuewatch, pg_temp
 as $$
 #variable_conflict use_column
 begin
+  perform upkeep.require_region(region);
   return query
   with here as materialized (
     select g.region_id from region g where g.region = keep_probe.region
@@ -100,7 +102,7 @@ begin
     ) n
     where v.published
   ),
-  -- The providers of a chain, and the chain, go together (share_venue_leases.sql): they count as their first.
+  -- The providers of a chain, and the chain, go together (share_venue_leases): they count as their first.
   grouped as (
     select w.*, w.position = min(w.position) over g as leads, first_value(w.mine) over (g order by w.position) as led
     from watched w

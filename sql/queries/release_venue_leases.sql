@@ -1,6 +1,2 @@
--- A probe releases its venue leases at shutdown, so that others take its venues at once. $1 region; $2 process. Its
--- venues stay recorded until then: incidents decided meanwhile name its build.
-update probe p
-set alive_until = '-infinity', seen_at = clock_timestamp()
-from region g
-where g.region = $1 and p.region_id = g.region_id and p.process = $2::uuid
+-- A probe releases its venue leases at shutdown (hot-path/025-share-venue-leases.sql). $1 region; $2 process.
+select upkeep.release_venue_leases($1, $2)

@@ -4,7 +4,7 @@
 -- officialFeed (its name), officialAddress (null: as its name), about, notAbout, formerIds, entry, components:
 -- [{component, label, target, cadenceMs, stallAfterMs, stallBasis, entry (its fingerprint), endsAt, endsBecause}]}]},
 -- in the order of the file. What the registry no longer contains is unpublished; what returns is published again, with
--- its history. Run it after rename_venues.sql.
+-- its history. Returns the components whose entry has changed. Run it after rename_venues.sql.
 with given_regions as (
   select r.value ->> 'region' as region, r.value ->> 'name' as name, r.ordinality::smallint as position
   from jsonb_array_elements($1::jsonb -> 'regions') with ordinality r
@@ -289,3 +289,4 @@ left join lateral (
   limit 1
 ) e on true
 where e.fingerprint is distinct from coalesce(p.entry, '') and e.fingerprint is distinct from ''
+returning component_id

@@ -1,4 +1,5 @@
 /** Checks the database: versions, clock, schema, rights, venues, probes and engine. */
+import type { DatabaseError } from "pg";
 import { databaseFault } from "../../../shared/database/fault.js";
 import { type Pool, openPool, sql } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
@@ -148,27 +149,34 @@ async function rightsFound(pool: Pool, region: string | null): Promise<Finding> 
       ) as allowed
     from (
       values
-        ('probe', 'migration', 'select'),
-        ('probe', 'sample', 'insert'),
-        ('probe', 'probe', 'select'), ('probe', 'probe', 'insert'), ('probe', 'probe', 'update'),
-        ('probe', 'watch', 'select'), ('probe', 'watch', 'insert'), ('probe', 'watch', 'update'),
-        ('probe', 'region_vantage', 'select'), ('probe', 'region_vantage', 'insert'),
         ('core', 'engine_clock', 'update'),
         ('core', 'incident', 'insert'),
-        ('core', 'region_vantage', 'update'),
         ('web', 'sample', 'select'),
         ('web', 'incident', 'select')
     ) as n (program, relation, privilege)
     group by n.program
-    order by n.program
+    union all
+    select
+      current_user,
+      'probe',
+      case when has_schema_privilege(to_regnamespace('upkeep'), 'usage') is false then false
+      else coalesce(has_function_privilege(to_regprocedure('upkeep.record_samples(text,json)'), 'execute'), true) end
+    order by program
   `);
   const able = rows.filter(({ allowed }) => allowed).map(({ program }) => program);
   const found = `${rows[0]!.user} has the rights of ${able.join(", ") || "none of our programs"}`;
   const advice = "make it a member of its program's role, vw_probe, vw_core or vw_web (sql/roles.sql)";
   if (able.length === 0) return failure("rights", found, advice);
-  return region !== null && !able.includes("probe")
-    ? failure("rights", `${found}, but REGION is set, so a probe is to run`, advice)
-    : ok("rights", found);
+  if (region === null) return ok("rights", found);
+  if (!able.includes("probe")) return failure("rights", `${found}, but REGION is set, so a probe is to run`, advice);
+  try {
+    await pool.query(sql`select upkeep.require_region(${region})`);
+  } catch (error) {
+    const { code, message, hint } = error as Partial<DatabaseError>;
+    if (code !== "42501") throw error;
+    return failure("rights", message!, hint ?? advice);
+  }
+  return ok("rights", found);
 }
 
 async function venuesFound(pool: Pool, registry: Registry): Promise<Finding> {

@@ -32,7 +32,7 @@ void t.test("logins have their role's rights and limits, and hide their password
     const name = newLogin(t, pool);
     const verifier = scramVerifier(password);
     const keep = (kind: string, connections: number | null = null) =>
-      pool.file("keep_login", [name, kind, verifier, connections, false]);
+      pool.file("keep_login", [name, kind, verifier, connections, false, kind === "probe" ? "us-east" : null]);
 
     /** The setting that needs a superuser. */
     const files = (limit: string) =>
@@ -65,7 +65,10 @@ void t.test("logins have their role's rights and limits, and hide their password
       await t.rejects(keep("replica"), { code: "42501" });
       return;
     }
+    const regions = () => pool.query(sql`select region from probe_login where login = ${name}`);
+    t.same(await regions(), [{ region: "us-east" }]);
     await keep("replica");
+    t.same(await regions(), [], "and delivers for no region any more");
     t.match(await seen(pool, name), { memberOf: [], replication: true, settings: [] });
     await t.rejects(keep("web"), { code: "42939", message: /attributes that a login must not have: replication/ });
   });
@@ -78,14 +81,14 @@ void t.test("logins have their role's rights and limits, and hide their password
       sql`select rolname as name from pg_roles where rolsuper limit 1`,
     );
     for (const taken of [name, "vw_web", "pg_monitor", superuser!.name])
-      await t.rejects(pool.file("keep_login", [taken, "web", "x", null, false]), { code: "42939" }, taken);
+      await t.rejects(pool.file("keep_login", [taken, "web", "x", null, false, null]), { code: "42939" }, taken);
     t.match(await seen(pool, name), { superuser: !withoutSuperuser, memberOf: [] });
   });
 
   await t.test("an analyst may have a schema of its own, and has no right in any other", async (t) => {
     const [name, other] = [newLogin(t, pool), newLogin(t, pool)];
     const keep = (login: string, ownSchema: boolean, kind = "analyst") =>
-      pool.file("keep_login", [login, kind, "x", null, ownSchema]);
+      pool.file("keep_login", [login, kind, "x", null, ownSchema, null]);
     t.teardown(() => pool.script(`drop owned by ${name}; drop schema if exists ${name}`));
     await keep(name, true);
     await keep(other, false);
@@ -150,6 +153,9 @@ void t.test("logins have their role's rights and limits, and hide their password
       [["web1", ...web, ...file("two")], "one line of text, but it has more than that"],
       [["web1", ...web, ...file("none")], "but it cannot be read (ENOENT)"],
       [["web1", ...web, ...good, "--own-schema"], "--own-schema only with --role analyst, got it with web"],
+      [["web1", ...web, ...good, "--region", "eu"], "--region only with --role probe, got it with web"],
+      [["probe1", "--role", "probe", ...good], "--region is missing"],
+      [["probe1", "--role", "probe", ...good, "--region", "EU 1"], "expected --region with the id of a region"],
       [["web1", ...web, ...good, "--connections", "0"], "--connections: expected a whole number"],
       [["vw_web", ...web, ...good], "vw_web cannot be used"],
       [["web1", ...web, ...good], /embedded|nothing listens/, ""],

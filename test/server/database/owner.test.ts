@@ -112,7 +112,7 @@ void t.test(
       const of = `${name}_changed`;
       t.teardown(() => admin.script(`drop role if exists ${of}`));
       const keep = async (by: Pool, kind: string) => {
-        const [kept] = await by.file<{ leftToSuperuser: string[] }>("keep_login", [of, kind, "", null, false]);
+        const [kept] = await by.file<{ leftToSuperuser: string[] }>("keep_login", [of, kind, "", null, false, null]);
         const [has] = await admin.query<{ roles: string[] }>(sql`
           select array_agg(m.roleid::regrole::text) as roles from pg_auth_members m where m.member = to_regrole(${of})
         `);

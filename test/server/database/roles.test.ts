@@ -21,11 +21,12 @@ import { pastIncident } from "../../support/fleet.js";
 import { madeSample } from "../../support/made-sample.js";
 import { forgetAt, type Member, member } from "../../support/member.js";
 import { poolOn } from "../../support/pool-on.js";
-import { becoming } from "../../support/rights.js";
+import { becoming, superuserMissing } from "../../support/rights.js";
 import { compressAll } from "../../support/rollup-upkeep.js";
 
 const log = makeLog("test", "warn");
 const dayMs = 24 * 3_600_000;
+const withoutSuperuser = await superuserMissing();
 const onServer = process.env.DATABASE_URL !== undefined;
 
 void t.test("each role has only the rights that it needs", async (t) => {
@@ -88,6 +89,61 @@ void t.test("each role has only the rights that it needs", async (t) => {
     t.equal(third.venues.length, all, "it takes the released venues");
     const [vantage] = await probe.query<{ machine: string }>(sql`select machine from region_vantage`);
     t.match(vantage, { machine: "0123456789abcdef" }, "it reports its machine");
+  });
+
+  await t.test(
+    "a probe's login delivers and holds venues for its region alone",
+    { skip: withoutSuperuser },
+    async (t) => {
+      const login = `probe_${randomBytes(6).toString("hex")}`;
+      await pool.file("keep_login", [login, "probe", "", null, false, "us-east"]);
+      const probe = poolOn(t, url, { max: 1 });
+      t.teardown(() => pool.script(`drop role ${login}`));
+      await probe.script(`set session authorization ${login}`);
+      const deliver = (region: string) => recordSamples(probe, region, [madeSample({ slotAt: new Date(now - 7_000) })]);
+      t.match(await deliver("us-east"), { stored: 1 });
+      const own = member(probe, { region: "us-east" });
+      await own.renew();
+      t.ok(own.venues.length > 0);
+      await own.leave();
+      const refusal = {
+        code: "42501",
+        message: `expected a login of the region eu-west, got ${login}, which is one of us-east`,
+        hint: `set REGION, or run venuewatch login ${login} --role probe --region eu-west`,
+      };
+      const other = member(probe, { region: "eu-west" });
+      for (const attempt of [async () => void (await deliver("eu-west")), () => other.renew(), () => other.leave()]) {
+        await probe.script(`set session authorization ${login}`);
+        await t.rejects(attempt(), refusal);
+      }
+      await probe.script(`set session authorization ${login}`);
+      await t.rejects(
+        probe.query(sql`select upkeep.share_venue_leases('eu-west', ${other.process}, '{}', true)`),
+        refusal,
+      );
+      for (const statement of [
+        "select upkeep.require_region(region) from region",
+        "update probe_login set region = 'eu-west'",
+        "delete from probe_login",
+        "alter function upkeep.require_region owner to current_user",
+      ]) {
+        await probe.script(`set session authorization ${login}`);
+        await t.rejects(probe.script(statement), { code: "42501" }, statement);
+      }
+    },
+  );
+
+  await t.test("no role may lock a table that it does not own", async (t) => {
+    const strong = await pool.query(sql`
+      select r.rolname as role, c.oid::regclass::text as relation
+      from pg_class c
+      cross join pg_roles r
+      where r.rolname in ('vw_probe', 'vw_core', 'vw_web', 'vw_analyst', 'vw_definer')
+        and c.relnamespace in (select oid from pg_namespace where nspname in ('venuewatch', 'api', 'analytics'))
+        and c.relkind in ('r', 'v') and not pg_has_role(r.oid, c.relowner, 'usage')
+        and has_table_privilege(r.oid, c.oid, 'insert, update, delete, truncate')
+    `);
+    t.strictSame(strong, [], "the stronger locks need one of these rights");
   });
 
   await t.test("vw_core ticks and maintains the history", async (t) => {
@@ -193,17 +249,48 @@ void t.test("each role has only the rights that it needs", async (t) => {
   });
 });
 
-void t.test("a migration writes to core's tables as core", async (t) => {
+void t.test("what core attaches to its tables gets no other rights from a migration", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   t.ok(await tick(pool, new Date()));
-  await pool.script("alter table engine_clock add check (current_user = 'vw_core') not valid");
-  await t.rejects(
-    pool.script("call upkeep.published_past_changed()"),
-    { code: "23514" },
-    "the check runs as the writing role",
-  );
-  await pool.script("delete from definition");
+  const who = "('as ' || current_user)::int is not null";
+  const escape = "set_config('role', 'none', true) is not null";
+  for (const [attached, removed] of [
+    [
+      "alter table engine_clock add constraint evil check (@) not valid",
+      "alter table engine_clock drop constraint evil",
+    ],
+    [
+      "create rule evil as on update to engine_clock do also update rules_in_force set version = version where @",
+      "drop rule evil on engine_clock",
+    ],
+    [
+      `alter table engine_clock enable row level security; alter table engine_clock force row level security;
+       create policy evil on engine_clock using (@)`,
+      "drop policy evil on engine_clock; alter table engine_clock disable row level security, no force row level security",
+    ],
+    [
+      `create trigger evil before update on engine_clock for each row when (@)
+       execute function suppress_redundant_updates_trigger()`,
+      "drop trigger evil on engine_clock",
+    ],
+    [
+      `create constraint trigger evil after update on engine_clock deferrable initially deferred for each row when (@)
+       execute function suppress_redundant_updates_trigger()`,
+      "drop trigger evil on engine_clock",
+    ],
+  ] as const) {
+    await pool.script("delete from definition");
+    for (const [expression, message] of [
+      [who, /type integer: "as vw_core"|affected by row-level security/],
+      [escape, /cannot set parameter "role" within security-|affected by row-level security/],
+    ] as const) {
+      await pool.script(attached.replace("@", expression));
+      await t.rejects(migrate(pool, registry, log), { message }, attached);
+      await pool.script(removed);
+    }
+  }
   await migrate(pool, registry, log);
+  t.strictSame(await pool.query(sql`select from pg_proc where proname = 'as_core'`), [], "and nothing of it stays");
 });
 
 /** Roles belong to the whole server. An embedded database has a server of its own. */
@@ -261,7 +348,8 @@ async function readable(pool: Pool): Promise<string[]> {
     union all
     select format('%I.%I', schemaname, tablename) from pg_tables
     where schemaname = 'venuewatch' and tablename not in (
-      'leader', 'migration', 'definition', 'channel', 'delivery_attempt', 'service_address', 'feed_address', 'entry_salt'
+      'leader', 'migration', 'definition', 'channel', 'delivery_attempt', 'service_address', 'feed_address', 'entry_salt',
+      'probe_login'
     )
     order by 1
   `);
