@@ -1,23 +1,13 @@
-/** Measures what the API costs: recomputed pages, and long lists as tables. */
-import { createServer } from "node:http";
-import express, { type Express } from "express";
+/** Measures what the API costs: recomputed pages and tables. */
 import { request } from "undici";
-import { incidentsTable } from "../server/api/schemas/tables.js";
-import { tableFormats } from "../server/api/table-form.js";
-import { sendTable } from "../server/api/tables.js";
 import { startWeb } from "../server/api/web.js";
 import { operations } from "../server/api/operations.js";
 import { type Pool, sql } from "../shared/database/pool.js";
 import { tick } from "../server/engine/tick.js";
-import { listen } from "../shared/config/listen.js";
 import type { Registry } from "../shared/registry/registry.js";
-import { manyIncidents } from "../test/support/fleet.js";
 import { spreadOf, timesMs, type Figure } from "./figure.js";
 import { log, openStage, recordHistory, type Stage } from "./stage.js";
-import { load } from "./web-load.js";
 
-const rounds = 3;
-const tableRows = 100_000;
 /** The promised time for a server, and four times that for the embedded database. */
 const promisedMs = { board: 20, page: 100 };
 const patience = process.env["DATABASE_URL"] ? 1 : 4;
@@ -30,7 +20,7 @@ export async function benchWeb(): Promise<Figure[]> {
     const ofDemo = await coldPages(stage, " (the demo's data)");
     await rollUpAllOfIt(stage.pool);
     await tick(stage.pool, new Date());
-    return [...ofDemo, ...(await coldPages(stage, "")), ...(await longList(stage))];
+    return [...ofDemo, ...(await coldPages(stage, ""))];
   } finally {
     await stage.close();
   }
@@ -90,19 +80,6 @@ async function rollUpAllOfIt(pool: Pool): Promise<void> {
   // in the order that core uses
   await pool.script("analyze");
   await pool.script("vacuum");
-}
-
-/** Starts an app of the benchmark; the product's app is started as the program starts it. */
-async function serve(app: Express) {
-  const server = createServer(app);
-  const port = await listen(server, 0, "127.0.0.1", "PORT");
-  return {
-    port,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
 }
 
 /** Measures pages without a cache: each answer is recomputed. */
@@ -174,67 +151,4 @@ export function withoutClock(pool: Pool) {
     },
   };
   return { counted, trips: () => trips };
-}
-
-/** No route returns so long a list, so this calls the function behind the routes. */
-async function longList({ pool }: Stage): Promise<Figure[]> {
-  await pool.script("truncate incident cascade");
-  await manyIncidents(pool, tableRows);
-  await pool.script("analyze incident");
-  const holdMs = 300_000;
-  const open = () =>
-    pool.rows("incidents_csv", [null, null, "all", 365, tableRows, null, null, "http://localhost"], { holdMs });
-  const readOnly = async () => {
-    const rows = await open();
-    let read = 0;
-    for (let batch = await rows.next(); batch; batch = await rows.next()) read += batch.length;
-    if (read !== tableRows) throw new Error(`expected ${tableRows}, got ${read}`);
-  };
-  const app = express();
-  for (const format of tableFormats)
-    app.get(`/${format}`, async (_request, response) => {
-      const table = { rows: await open(), schema: incidentsTable, name: "bench" };
-      await sendTable(response, { format, decimal: "point" }, table);
-    });
-  const { port, close } = await serve(app);
-  await readOnly();
-  const figures: Figure[] = [];
-  for (const format of tableFormats) {
-    const beforeMiB = rssMiB();
-    let mostMiB = beforeMiB;
-    const watch = setInterval(() => {
-      mostMiB = Math.max(mostMiB, rssMiB());
-    }, 20);
-    let bytes = 0;
-    const tableMs: number[] = [];
-    const floorMs: number[] = [];
-    for (let round = 0; round < rounds; round++) {
-      floorMs.push(...(await timesMs(1, readOnly)));
-      const taken = await load(port, `/${format}`, 1, 0);
-      bytes = taken.bytes;
-      tableMs.push(taken.tookMs);
-    }
-    clearInterval(watch);
-    const perSecond = (times: number[]) => tableRows / (spreadOf(times).p50 / 1000);
-    figures.push(
-      {
-        what: `${tableRows} incidents as ${format}, ${Math.round(bytes / 2 ** 20)} MiB`,
-        value: perSecond(tableMs),
-        unit: "rows/s",
-        floor: { value: perSecond(floorMs), what: "reading the same cursor" },
-      },
-      {
-        what: "memory that this takes",
-        value: mostMiB - beforeMiB,
-        unit: "MiB",
-        floor: { value: 50, what: "promised" },
-      },
-    );
-  }
-  close();
-  return figures;
-}
-
-function rssMiB(): number {
-  return process.memoryUsage.rss() / 2 ** 20;
 }

@@ -30,5 +30,7 @@ export async function answerBody(response: Response, body: Body, type: string, c
   response.vary("Accept-Encoding");
   response.setHeader("ETag", etag);
   if (encoding !== "identity") response.setHeader("Content-Encoding", encoding);
+  // a client that has the body has its name, too
+  if (response.req.fresh) response.removeHeader("Content-Disposition");
   response.send(bytes);
 }

@@ -1,6 +1,7 @@
 import type { Pool } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import type { Registry } from "../../shared/registry/registry.js";
+import type { ConnectionLimits } from "./connection-limits.js";
 import type { StreamLimits } from "./events/stream-limits.js";
 import type { AnsweredRequest } from "./request-log.js";
 
@@ -30,6 +31,8 @@ export interface AppOptions {
   heldMs?: number;
   /** Limits of open event streams. Absent: the usual ones. */
   streamLimits?: StreamLimits;
+  /** Absent: the usual ones. */
+  connectionLimits?: ConnectionLimits;
   /** Age of the newest decision beyond which bodies are stale, and pages warn. Absent: half a minute. */
   staleAfterMs?: number;
 }

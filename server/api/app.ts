@@ -27,10 +27,9 @@ import { embedRoutes } from "../pages/embed/embed-routes.js";
 import { pagesRouter } from "../pages/pages.js";
 import { answerErrors, notFound, Problem, problemSender } from "./problem.js";
 import { publicHeaders } from "./public-headers.js";
-import { type RateLimit, limiter, makeLimit } from "./rate-limit.js";
+import { byteLimiter, type RateLimit, limiter, makeLimit } from "./rate-limit.js";
 import { makeOutage } from "../../shared/log/outage.js";
 import { readiness } from "../health/readiness.js";
-import { singleFlight } from "../../shared/process/single-flight.js";
 import { regionsRoute } from "./regions.js";
 import { reliabilityRoute } from "./reliability.js";
 import type { healthResponse } from "./schemas/service.js";
@@ -97,12 +96,15 @@ export function makeApp(
   // separate caches: clients can request many pages and windows, and these must not evict a venue's body
   const incidents = makeSnapshots(pool, hundred, clock, whileBusy, aged);
   const windows = makeWindows(makeSnapshots(pool, hundred, clock, whileBusy, aged));
-  const answerTable = tableAnswerer({ ...options, pool });
+  const answerTable = tableAnswerer({ ...options, pool, clock, whileBusy });
   const app = express();
   app.disable("x-powered-by");
   // cacheable bodies set their own ETag; others need none
   app.disable("etag");
   app.set("query parser", false);
+  // for caches, one resource has one address
+  app.enable("case sensitive routing");
+  app.enable("strict routing");
   app.set("trust proxy", [...options.trustProxy]);
 
   app.use((_request, response, next) => {
@@ -123,16 +125,17 @@ export function makeApp(
     const health: TypeOf<typeof healthResponse> = healthBody("web");
     response.json(health);
   });
-  app.get("/openapi.json", openapiRoute(options));
-  const ready = singleFlight(() => readiness(pool, options.ofReplica));
+  const ready = onceIn(readyForMs, () => readiness(pool, options.ofReplica));
   app.get("/readyz", noStore, async (_request, response) => {
     const state = await readinessOf(ready, log);
     response.status(state.ready ? 200 : 503).json(state);
   });
 
-  app.get("/assets/:build/:name", assetRoute);
-
   const sendProblem = problemSender(log, answerErrorPage);
+  const byBytes = byteLimiter(limit, sendProblem);
+  app.get("/openapi.json", byBytes, openapiRoute(options));
+  app.get("/assets/:build/:name", byBytes, assetRoute);
+
   if (limit) app.use(limiter(limit, sendProblem));
   app.use((request, _response, next) => next(failures.get(request)));
   app.get("/llms.txt", llmsTextRoute(options));
@@ -168,12 +171,27 @@ export function makeApp(
   return app;
 }
 
+/** Load balancers ask every few seconds, and anybody else may ask as often as they like. */
+const readyForMs = 1_000;
+
+/** What `work` resolves to, at most once in this time; concurrent calls share it. */
+function onceIn<T>(ms: number, work: () => Promise<T>): () => Promise<T> {
+  let last: Promise<T> | null = null;
+  let untilMs = 0;
+  return () => {
+    if (last !== null && performance.now() < untilMs) return last;
+    untilMs = Infinity;
+    last = work().finally(() => (untilMs = performance.now() + ms));
+    return last;
+  };
+}
+
 const MiB = 2 ** 20;
 const hundred = { bodies: 100, bytes: 16 * MiB };
 const one = { bodies: 1, bytes: 64 * MiB };
 
-/** Statements over windows of 90 lengths and eight categories: far more responses than are cached. */
-const ofWholeWindows = new Set(["reliability", "reliability_csv", "detection"]);
+/** Statements over windows of up to 365 lengths and many filters: far more responses than are cached. */
+const ofWholeWindows = new Set(["reliability", "reliability_csv", "incidents_csv", "detection"]);
 
 const onlyWholeRequests: RequestHandler = (request, response, next) => {
   const fault = headFault(request);

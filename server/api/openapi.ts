@@ -21,6 +21,7 @@ import { groups, type Operation } from "./operation.js";
 import { operations } from "./operations.js";
 import { exampleOf } from "./schemas/example.js";
 import { namedSchemas, type Schema } from "./schemas/shapes.js";
+import { tableTypes } from "./tables.js";
 import { alertWebhook } from "./webhook.js";
 
 /** `/openapi.json`: the OpenAPI 3.1 description of this API, generated from the schemas and parameters in use. */
@@ -150,7 +151,7 @@ function headersOf({ answers, cache, limited, attachment }: Operation): Record<s
       "X-Accel-Buffering": textHeader("So that nginx passes events on at once.", "no"),
     }),
     "Cache-Control": cacheHeader("How long caches may keep the response.", cache),
-    ...(isTagged({ cache, attachment }) && bodyHeaders),
+    ...(isTagged({ cache, answers }) && bodyHeaders),
     ...(limited && limitHeaders),
     ...(attachment !== undefined && {
       "Content-Disposition": textHeader(
@@ -161,14 +162,15 @@ function headersOf({ answers, cache, limited, attachment }: Operation): Record<s
   };
 }
 
-function isTagged({ cache, attachment }: Pick<Operation, "cache" | "attachment">): boolean {
-  return !cache.includes("no-store") && attachment === undefined;
+/** A workbook is made for each request. */
+function isTagged({ cache, answers }: Pick<Operation, "cache" | "answers">): boolean {
+  return !cache.includes("no-store") && !(tableTypes.xlsx in answers);
 }
 
 /** All responses of an operation except 200. */
 function othersOf({
   cache,
-  attachment,
+  answers,
   names,
   parameters,
   seeks = false,
@@ -177,7 +179,7 @@ function othersOf({
   limited,
 }: Operation): [status: string, answer: ReferenceObject][] {
   const others: [string, boolean, keyof typeof otherAnswers][] = [
-    ["304", isTagged({ cache, attachment }), limited ? "Answer304" : "Answer304Unlimited"],
+    ["304", isTagged({ cache, answers }), limited ? "Answer304" : "Answer304Unlimited"],
     ["400", parameters !== undefined || names !== undefined, "Answer400"],
     ["404", names !== undefined || seeks, retractable ? "Answer404Retracted" : "Answer404"],
     ["405", true, "Answer405"],

@@ -16,7 +16,7 @@ export interface Operation {
   parameters?: Parameters;
   /** Schemas of the 200 response, by media type. */
   answers: Record<string, Schema>;
-  /** Content-Disposition with default parameters; only of tables, which are made for each request and have no ETag. */
+  /** Content-Disposition with default parameters; only of tables. */
   attachment?: string;
   /** Possible Cache-Control values of a 200 response. */
   cache: string[];

@@ -4,7 +4,7 @@ import { category, integer } from "./parameters.js";
 import { reliabilityTable } from "./schemas/tables.js";
 import { formReader, type TableFormat } from "./table-form.js";
 import type { AnswerTable } from "./tables.js";
-import type { Windows } from "./windows.js";
+import { reliabilityHeldMs, type Windows } from "./windows.js";
 
 export const reliabilityParameters = {
   days: integer("Length of the window in UTC days, today included.", 1, 90, 90),
@@ -22,7 +22,13 @@ export function reliabilityRoute(
     const { days, category, format, decimal } = read(queryOf(request));
     if (format === "json") return answerJson(response, await windows.reliability(days, category));
     const name = `${category ?? "all"}-reliability-days-${days}`;
-    const table = { file: "reliability_csv", values: [days, category], schema: reliabilityTable, name };
+    const table = {
+      file: "reliability_csv",
+      values: [days, category],
+      schema: reliabilityTable,
+      name,
+      holdMs: reliabilityHeldMs,
+    };
     await answerTable(response, { format, decimal }, table);
   };
 }

@@ -8,7 +8,7 @@ import type { Encoded } from "./body.js";
 import { chosenEncoding, type Encoding } from "./encoding.js";
 import { headFault } from "./head-fault.js";
 import { publicHeaders } from "./public-headers.js";
-import { ipv6Subnet, type RateLimit } from "./rate-limit.js";
+import { ipv6Subnet, isOverOfSite, type RateLimit } from "./rate-limit.js";
 import type { Snapshot } from "./snapshot.js";
 
 /** A page at its most common address. */
@@ -115,10 +115,11 @@ function isPlain(request: IncomingMessage): boolean {
   );
 }
 
-async function take({ store, perMinute }: RateLimit, ip: string) {
+async function take(limit: RateLimit, ip: string) {
+  const { store, perMinute } = limit;
   const key = ipKeyGenerator(ip, ipv6Subnet);
   const { totalHits, resetTime } = await store.increment(key);
-  if (totalHits > perMinute) {
+  if (totalHits > perMinute || (await isOverOfSite(limit, ip)) !== null) {
     await store.decrement(key);
     return { key, refused: true, headers: [] };
   }

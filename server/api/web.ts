@@ -10,6 +10,7 @@ import { type AppOptions } from "./app-options.js";
 import { problemBody } from "./problem.js";
 import { publicHeaders } from "./public-headers.js";
 import { clientAddress } from "./client-address.js";
+import { connectionLimits, limitConnections, watchResponses } from "./connection-limits.js";
 import { makeShortcut } from "./shortcut.js";
 
 export interface Web {
@@ -42,9 +43,8 @@ export async function startWeb(options: AppOptions & { port: number; host: strin
   const clientOf = (request: IncomingMessage) => clientAddress(request, () => ipOf(request));
   const { boards, limit, failures } = shared;
   const shortcut = makeShortcut(registry, boards, limit, clientOf, failures);
-  const answers = new WeakMap<Duplex, ServerResponse>();
   const answer = (request: IncomingMessage, response: ServerResponse) => {
-    answers.set(request.socket, response);
+    responses.began(request, response);
     if (onAnswered) onRequestEnd(request, response, onAnswered);
     const answering = shortcut(request, response);
     if (!answering) return answerByApp(request, response);
@@ -61,14 +61,6 @@ export async function startWeb(options: AppOptions & { port: number; host: strin
       if (error === undefined) return refusePathless(response);
       failed(error, response);
     });
-  /**
-   * The last response on this connection if it is unfinished. Raw writes to the socket must wait for it: Node does not
-   * queue them.
-   */
-  const unfinishedOn = (socket: Duplex) => {
-    const last = answers.get(socket);
-    return last && !last.writableFinished ? last : null;
-  };
   const server = createServer(
     {
       // we refuse it ourselves: Node's refusal has no body
@@ -79,13 +71,20 @@ export async function startWeb(options: AppOptions & { port: number; host: strin
     },
     answer,
   );
+  // 16 KiB bound them; of more headers than this Node would drop the rest, and our checks with them
+  server.maxHeadersCount = 0;
   server.setTimeout(silentForMs);
+  const limits = options.connectionLimits ?? connectionLimits;
+  const isProxy = app.get("trust proxy fn") as (address: string, hop: number) => boolean;
+  limitConnections(server, limits, (address) => isProxy(address, 0));
+  const responses = watchResponses(server, limits);
   server.on("clientError", (error: NodeJS.ErrnoException, socket) =>
-    refuseUnreadable(error, socket, unfinishedOn(socket)),
+    // Node does not queue raw writes behind an unfinished response
+    refuseUnreadable(error, socket, responses.unfinishedOn(socket)),
   );
   server.on("checkExpectation", answer);
   server.on("connect", (_request, socket) => {
-    const unfinished = unfinishedOn(socket);
+    const unfinished = responses.unfinishedOn(socket);
     if (unfinished) unfinished.once("close", () => refuseTunnel(socket));
     else refuseTunnel(socket);
   });

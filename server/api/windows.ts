@@ -12,7 +12,7 @@ export interface Windows {
  * With every hour measured, this takes 50 ms on a server and 90 ms on the embedded database, and the result changes
  * hourly.
  */
-const reliabilityHeldMs = 30_000;
+export const reliabilityHeldMs = 30_000;
 
 export function makeWindows(snapshots: Snapshots): Windows {
   return {

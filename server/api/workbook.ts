@@ -1,20 +1,25 @@
 /** Tables as XLSX workbooks of one sheet. */
 import type { CellValue, ColumnDef } from "hucre/xlsx";
-import type { RowStream } from "../../shared/database/row-stream.js";
 import type { Schema } from "./schemas/shapes.js";
 import type { TableSchema } from "./schemas/table.js";
 
-/**
- * The bytes of a workbook. Rows are read as the consumer takes bytes, so a table of any length takes the memory of two
- * batches and some 64 KiB.
- */
-export async function workbook(rows: RowStream, { sheet, columns }: TableSchema): Promise<ReadableStream<Uint8Array>> {
+export interface Rows {
+  columns: readonly string[];
+  /** Values in the order of the columns. */
+  rows: readonly (readonly unknown[])[];
+}
+
+/** The bytes of a workbook, which are made as the consumer takes them. */
+export async function workbook(
+  { columns: names, rows }: Rows,
+  { sheet, columns }: TableSchema,
+): Promise<ReadableStream<Uint8Array>> {
   // on first use: most web programs never write one, and loading the library takes 12 MB
   const { writeXlsxStream } = await import("hucre/xlsx");
-  const kinds = rows.columns.map((name) => kindOf(columns[name]!));
+  const kinds = names.map((name) => kindOf(columns[name]!));
   return writeXlsxStream(cellsOf(rows, kinds), {
     name: sheet,
-    columns: rows.columns.map((header, at) => ({ header, ...kinds[at], width: widthOf(header, kinds[at]!) })),
+    columns: names.map((header, at) => ({ header, ...kinds[at], width: widthOf(header, kinds[at]!) })),
     // the header stays in sight
     freezePane: { rows: 1 },
   });
@@ -37,9 +42,8 @@ function widthOf(header: string, { numFmt = "" }: Kind): number {
   return Math.max(header.length, numFmt.length) + 2;
 }
 
-async function* cellsOf(rows: RowStream, kinds: readonly Kind[]): AsyncGenerator<CellValue[]> {
-  for (let batch = await rows.next(); batch; batch = await rows.next())
-    for (const row of batch) yield row.map((value, at) => cellOf(value, kinds[at]!.numFmt !== undefined));
+function* cellsOf(rows: Rows["rows"], kinds: readonly Kind[]): Generator<CellValue[]> {
+  for (const row of rows) yield row.map((value, at) => cellOf(value, kinds[at]!.numFmt !== undefined));
 }
 
 /** Texts are never formulas in a workbook, and never numbers. */

@@ -14,7 +14,7 @@ import { downRedirect, venuePageRoute } from "./venue/venue-page-route.js";
 
 export function pagesRouter(options: PagesOptions): Router {
   const { registry, boards, windows, siteNotice = null } = options;
-  const router = Router();
+  const router = Router({ caseSensitive: true, strict: true });
   const rendered = makeRendered(siteNotice);
   router.get("/", boardRoute(boards, rendered));
   router.get("/venues/:venue", venuePageRoute(options, rendered));

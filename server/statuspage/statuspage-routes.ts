@@ -41,7 +41,7 @@ export function statuspageRoutes(options: StatuspageOptions): [path: string, rou
 
 /** Clients that know only a host name look for these documents at its root. */
 export function statuspageRedirects(): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true, strict: true });
   for (const name of names)
     router.get(`/api/v2/${name}.json`, (_request, response) => {
       response.setHeader("Cache-Control", longCache);

@@ -1,7 +1,6 @@
 import { type CellValue, readXlsx } from "hucre/xlsx";
 import { workbook } from "../../server/api/workbook.js";
 import type { TableSchema } from "../../server/api/schemas/table.js";
-import type { RowStream } from "../../shared/database/row-stream.js";
 
 /** The rows of a workbook's only sheet, by the names in its first row. @throws Error where it is another thing */
 export async function workbookRows(bytes: Uint8Array): Promise<Record<string, CellValue>[]> {
@@ -16,10 +15,5 @@ export async function workbookRows(bytes: Uint8Array): Promise<Record<string, Ce
 export async function workbookOf(schema: TableSchema, rows: Record<string, unknown>[]): Promise<Buffer> {
   const columns = Object.keys(rows[0]!);
   const values = rows.map((row) => Object.values(row));
-  return Buffer.from(await new Response(await workbook(streamOf(columns, [values]), schema)).arrayBuffer());
-}
-
-export function streamOf(columns: string[], batches: Iterable<unknown[][]>): RowStream {
-  const left = batches[Symbol.iterator]();
-  return { columns, first: [], next: () => Promise.resolve(left.next().value ?? null), close: () => {} };
+  return Buffer.from(await new Response(await workbook({ columns, rows: values }, schema)).arrayBuffer());
 }

@@ -14,7 +14,7 @@ import { referencePage } from "./reference/reference-page.js";
 
 /** `/docs`, the reference of the API, and our documents as pages and as text. A page is rendered on first request. */
 export function docsRouter(options: Pick<PagesOptions, "registry" | "baseUrl" | "siteUrl">): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true, strict: true });
   const documents = documentNames.map(readDocument);
   const rendered = makeRendered();
   const page =

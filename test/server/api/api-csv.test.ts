@@ -257,12 +257,12 @@ void t.test("CSV tables", async (t) => {
   await t.test("a text that a spreadsheet would execute is escaped, and no other", async (t) => {
     const formulas = ["=1+1", "+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1+1", '=HYPERLINK("http://x","y")'];
     const harmless = ['a "quoted", one\r\nin two lines', "a\nb", "a\rb", "Größe 漢字 💣", " "];
-    for (const label of [...formulas, ...harmless]) {
+    for (const [at, label] of [...formulas, ...harmless].entries()) {
       await pool.query(sql`
         update component set label = ${label}
         where component = 'ws:trades' and venue_id = (select venue_id from venue where venue = 'okx')
       `);
-      const { body } = await api.ask<Row[]>("/v1/incidents?format=csv&venue=okx");
+      const { body } = await api.ask<Row[]>(`/v1/incidents?format=csv&venue=okx&limit=${10 + at}`);
       t.equal(body[0]!["label"], formulas.includes(label) ? `'${label}` : label);
     }
   });

@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { createConnection, createServer, type Socket } from "node:net";
 import t, { type Test } from "tap";
+import type { ConnectionLimits } from "../../../server/api/connection-limits.js";
 import { publishedRules } from "../../../server/api/thresholds.js";
 import { openPool } from "../../../shared/database/pool.js";
 import { rulesRow } from "../../../server/engine/rules.js";
@@ -8,11 +9,15 @@ import { makeLog } from "../../../shared/log/log.js";
 import { packagedFile, version } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { type Api, serve } from "../../support/api.js";
+import { until } from "../../support/until.js";
 
 const registry = await loadRegistry(packagedFile("registry/default.json"));
 
 /** For requests that need no database. */
-async function serveWithoutDatabase(t: Test, options: { rateLimit: number; trustProxy?: string[]; host?: string }) {
+async function serveWithoutDatabase(
+  t: Test,
+  options: { rateLimit: number; trustProxy?: string[]; host?: string; connectionLimits?: ConnectionLimits },
+) {
   const pool = openPool("postgres://127.0.0.1:1/none", { applicationName: "test", log: makeLog("test", "error") });
   t.teardown(() => pool.close());
   return serve(t, { pool, registry, ...options });
@@ -173,6 +178,131 @@ for (const [name, requests] of Object.entries(throughProxies))
     for (const [entries, status, why] of requests) t.equal(await statusOf(api, entries), status, why ?? entries.join());
     t.strictSame(api.logged, []);
   });
+
+void t.test("an IPv6 site has sixteen times the requests of one customer", async (t) => {
+  const api = await serveWithoutDatabase(t, { rateLimit: 2, trustProxy: ["loopback"] });
+  const ofSite = (site: string) => (customer: number) => statusOf(api, [`${site}:${(customer * 256).toString(16)}::1`]);
+  const statuses = await inTurn(range(40).map((customer) => () => ofSite("2001:db8:0")(customer)));
+  t.strictSame(statuses, [...Array<number>(32).fill(200), ...Array<number>(8).fill(429)]);
+  // the allocation of one IPv4 address
+  const sixToFour = await inTurn(range(40).map((customer) => () => ofSite("2002:c000:201")(customer)));
+  t.equal(sixToFour.filter((status) => status === 200).length, 32);
+  t.equal((await api.ask("/v1/status", { headers: { "x-forwarded-for": "2001:db8:0:ff00::1" } })).status, 429);
+});
+
+void t.test("what needs no database is limited by bytes", async (t) => {
+  const api = await serveWithoutDatabase(t, { rateLimit: 1000, trustProxy: ["loopback"] });
+  const ask = (path: string, client: string) => api.ask(path, { headers: { "x-forwarded-for": client } });
+  let bytes = 0;
+  for (let answer = await ask("/openapi.json", "192.0.2.1"); answer.status === 200;) {
+    bytes += Number(answer.headers["content-length"]);
+    answer = await ask("/openapi.json", "192.0.2.1");
+    if (answer.status !== 200) t.match(answer, { status: 429, headers: { "retry-after": /^\d+$/ } });
+  }
+  t.ok(bytes > 32 * 2 ** 20 && bytes < 65 * 2 ** 20, `${bytes} bytes`);
+  t.equal((await ask("/assets/x/uplot.js", "192.0.2.1")).status, 429);
+  t.equal((await ask("/v1/thresholds", "192.0.2.1")).status, 200, "and is counted apart");
+  t.equal((await ask("/openapi.json", "192.0.2.2")).status, 200);
+});
+
+void t.test("readiness is looked up at most once a second", async (t) => {
+  let asked = 0;
+  const away = openPool("postgres://127.0.0.1:1/none", { applicationName: "test", log: makeLog("test", "error") });
+  t.teardown(() => away.close());
+  const counted: typeof away = { ...away, query: (statement) => ((asked += 1), away.query(statement)) };
+  const api = await serve(t, { pool: counted, registry, rateLimit: 0 });
+  const startMs = performance.now();
+  for (let i = 0; i < 50; i++) t.equal((await api.ask("/readyz")).status, 503);
+  t.ok(asked <= 1 + (performance.now() - startMs) / 1000, `${asked} times`);
+});
+
+const connect = (api: Api) =>
+  new Promise<Socket>((resolve) => {
+    const socket = createConnection(api.port, "127.0.0.1", () => resolve(socket));
+    socket.on("error", () => {});
+  });
+
+const request = "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n";
+
+void t.test("one address and all together have a limited number of connections", async (t) => {
+  const connectionLimits = { perAddress: 2, total: 3, readWithinMs: 60_000 };
+  for (const [trustProxy, most] of [
+    [[], 2],
+    [["loopback"], 3],
+  ] as const) {
+    const api = await serveWithoutDatabase(t, { rateLimit: 0, trustProxy: [...trustProxy], connectionLimits });
+    const sockets = await Promise.all(range(5).map(() => connect(api)));
+    for (const socket of sockets) socket.write(request);
+    await until(() => sockets.filter(({ destroyed, closed }) => destroyed || closed).length === 5 - most);
+    const answered = sockets.filter(({ bytesRead }) => bytesRead > 0);
+    t.equal(answered.length, most, trustProxy.length > 0 ? "of all" : "of an address");
+    for (const socket of sockets) socket.destroy();
+    await until(async () => (await statusOf(api).catch(() => 0)) === 200);
+  }
+});
+
+void t.test("a client that does not read loses its connection, and others keep theirs", async (t) => {
+  const connectionLimits = { perAddress: 3, total: 10, readWithinMs: 600 };
+  const api = await serveWithoutDatabase(t, { rateLimit: 0, connectionLimits });
+  const [reader, stuck, idle] = [await connect(api), await connect(api), await connect(api)];
+  let read = 0;
+  reader.on("data", ({ length }: Buffer) => (read += length));
+  reader.write(request.repeat(3));
+  stuck.pause();
+  // more than the buffers between us hold
+  stuck.write(request.repeat(60));
+  t.equal(await statusOf(api).catch(() => 0), 0, "there are as many as may be");
+  await until(async () => (await statusOf(api).catch(() => 0)) === 200);
+  t.ok(read > 500_000, `${read} bytes`);
+  const closed = once(stuck, "close");
+  stuck.resume();
+  await closed;
+  for (const socket of [reader, idle]) {
+    t.notOk(socket.destroyed || socket.closed);
+    socket.destroy();
+  }
+});
+
+void t.test("headers beyond the two thousandth are seen", async (t) => {
+  const api = await serveWithoutDatabase(t, { rateLimit: 0 });
+  const many = "a:b\r\n".repeat(2100);
+  for (const [last, status] of [
+    ["Host: other\r\n", 400],
+    ["Transfer-Encoding: xchunked\r\n", 400],
+    ["Expect: foo\r\n", 417],
+    ["Accept: text/html\r\n", 200],
+  ] as const) {
+    const socket = await connect(api);
+    socket.write(`GET /v1/thresholds HTTP/1.1\r\nHost: x\r\n${many}${last}\r\n`);
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    t.match(answer.toString("latin1"), new RegExp(`^HTTP/1.1 ${status} `), last);
+    socket.destroy();
+  }
+});
+
+void t.test("a resource has one address, and a Host is a host", async (t) => {
+  const api = await serveWithoutDatabase(t, { rateLimit: 0 });
+  for (const path of ["/V1/thresholds", "/v1/thresholds/", "/v1/Thresholds", "/healthz/", "/Docs", "/v1//thresholds"])
+    t.equal((await api.ask(path)).status, 404, path);
+  for (const [host, status] of [
+    ...["a b", "a/b", "a?b", "user@a", "a#b", "[::1", "a:b", "a:123456"].map((host) => [host, 400] as const),
+    ...["x", "x.example:80", "[::1]:8080", "127.0.0.1", "x.", ""].map((host) => [host, 200] as const),
+  ]) {
+    const socket = await connect(api);
+    socket.write(`GET /v1/thresholds HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    t.match(answer.toString("latin1"), new RegExp(`^HTTP/1.1 ${status} `), host);
+    socket.destroy();
+  }
+});
+
+const range = (count: number) => Array.from({ length: count }, (_, at) => at);
+
+async function inTurn<T>(tasks: (() => Promise<T>)[]): Promise<T[]> {
+  const results: T[] = [];
+  for (const task of tasks) results.push(await task());
+  return results;
+}
 
 void t.test("a malformed forwarded address causes no error", async (t) => {
   const api = await serveWithoutDatabase(t, { rateLimit: 1000, trustProxy: ["loopback"] });

@@ -1,80 +1,8 @@
 /** Workbooks by themselves, with what no venue has sent yet. */
 import { inflateRawSync } from "node:zlib";
 import t from "tap";
-import { incidentsTable, reliabilityTable, venueTable } from "../../../server/api/schemas/tables.js";
-import { workbook } from "../../../server/api/workbook.js";
-import { usedBytes } from "../../support/used-bytes.js";
-import { streamOf, workbookOf, workbookRows } from "../../support/workbook.js";
-
-void t.test("a workbook of any length takes the same memory", async (t) => {
-  const columns = Object.keys(venueTable.columns);
-  const batchRows = 250;
-  /** Rows of two kilobytes each, as XML. */
-  function* batches(count: number, seen: () => void) {
-    for (let batch = 0; batch < count; batch++) {
-      seen();
-      yield Array.from({ length: batchRows }, (_, row) => columns.map((name) => `${name} ${batch} ${row} `.repeat(4)));
-    }
-  }
-  async function mostBytes(count: number) {
-    let most = 0;
-    let at = 0;
-    const rows = streamOf(
-      columns,
-      batches(count, () => {
-        if (at++ % 8 === 0) most = Math.max(most, usedBytes());
-      }),
-    );
-    let written = 0;
-    for await (const bytes of await workbook(rows, venueTable)) written += bytes.length;
-    return { most, written };
-  }
-  await mostBytes(8);
-  const short = await mostBytes(8);
-  const long = await mostBytes(80);
-  t.ok(long.written > 8 * short.written, `${long.written} bytes`);
-  // as text they are 40 MB
-  const grownMiB = (long.most - short.most) / 2 ** 20;
-  t.ok(grownMiB < 4, `grew by ${grownMiB} MiB`);
-});
-
-void t.test("a workbook is written no faster than it is read, and ends when its reader leaves", async (t) => {
-  let pulled = 0;
-  let closed = false;
-  function* endless() {
-    try {
-      for (;;) {
-        pulled++;
-        yield Array.from({ length: 250 }, () => ["okx", Math.random(), Math.random()]);
-      }
-    } finally {
-      closed = true;
-    }
-  }
-  const batches = endless();
-  const rows = streamOf(["venue", "uptimePct", "coveragePct"], { [Symbol.iterator]: () => batches });
-  const reader = (await workbook(rows, reliabilityTable)).getReader();
-  for (let read = 0; read < 20; read++) await reader.read();
-  const before = pulled;
-  // many turns of the event loop, in which a writer without a limit would go on
-  for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
-  t.ok(pulled - before < 20, `${pulled - before} batches more`);
-  await reader.cancel();
-  batches.return();
-  t.ok(closed);
-});
-
-void t.test("the database's failure is the reader's failure", async (t) => {
-  function* failing() {
-    yield [["okx"]];
-    throw new Error("the database went away");
-  }
-  const reading = async () => {
-    const rows = streamOf(["venue"], failing());
-    for await (const bytes of await workbook(rows, reliabilityTable)) void bytes;
-  };
-  await t.rejects(reading(), { message: "the database went away" });
-});
+import { incidentsTable, reliabilityTable } from "../../../server/api/schemas/tables.js";
+import { workbookOf, workbookRows } from "../../support/workbook.js";
 
 void t.test("texts stay the same texts", async (t) => {
   const same = [

@@ -1,21 +1,9 @@
-import { createServer } from "node:http";
-import { connect, type Socket } from "node:net";
-import { once } from "node:events";
-import { text } from "node:stream/consumers";
-import express from "express";
-import t, { type Test } from "tap";
-import { incidentsTable } from "../../../server/api/schemas/tables.js";
-import { type TableFormat, tableFormats } from "../../../server/api/table-form.js";
-import { sendTable } from "../../../server/api/tables.js";
-import { answerErrors } from "../../../server/api/problem.js";
-import { openPool, sql, type Pool } from "../../../shared/database/pool.js";
-import { listen } from "../../../shared/config/listen.js";
+import t from "tap";
+import { openPool, sql } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { type RowStream, usualBatches } from "../../../shared/database/row-stream.js";
-import { parseCsv } from "../../support/csv.js";
 import { migratedDatabase } from "../../support/database.js";
 import { manyIncidents } from "../../support/fleet.js";
-import { workbookRows } from "../../support/workbook.js";
 
 const { batchRows } = usualBatches;
 
@@ -77,55 +65,4 @@ void t.test("rows from a cursor", async (t) => {
     );
     await t.rejects(read(rows), { message: /not read within 100 ms/ });
   });
-
-  for (const format of tableFormats) {
-    await t.test(`a client of the API that does not read: ${format}`, async (t) => {
-      const { port, logged } = await serveTable(t, pool, format, 500);
-      const socket = await ask(port);
-      await pool.query(sql`select 1`);
-      const answer = await text(socket);
-      t.match(answer, /^HTTP\/1.1 200 /);
-      t.notMatch(answer, /\r\n0\r\n\r\n$/, "the client can see that the list is incomplete");
-      t.equal(logged.length, 1);
-    });
-
-    await t.test(`a client of the API that leaves: ${format}`, async (t) => {
-      const { port, logged } = await serveTable(t, pool, format, 600_000);
-      (await ask(port)).destroy();
-      await pool.query(sql`select 1`);
-      t.strictSame(logged, [], "which is not logged");
-    });
-
-    await t.test(`a client of the API that reads everything: ${format}`, async (t) => {
-      const { port } = await serveTable(t, pool, format, 60_000);
-      const bytes = Buffer.from(await (await fetch(`http://127.0.0.1:${port}/`)).arrayBuffer());
-      const rows = format === "csv" ? parseCsv(bytes.toString()) : await workbookRows(bytes);
-      t.equal(rows.length, 20_000);
-    });
-  }
 });
-
-/** Serves a long list, because no route has one yet. */
-async function serveTable(t: Test, pool: Pool, format: TableFormat, holdMs: number) {
-  const logged: string[] = [];
-  const app = express();
-  app.get("/", async (_request, response) => {
-    const rows = await pool.rows("incidents_csv", table(20_000), { holdMs });
-    await sendTable(response, { format, decimal: "point" }, { rows, schema: incidentsTable, name: "test" });
-  });
-  app.use(answerErrors(makeLog("web", "warn", (line) => logged.push(line))));
-  const server = createServer(app);
-  const port = await listen(server, 0, "127.0.0.1", "PORT");
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { port, logged };
-}
-
-async function ask(port: number): Promise<Socket> {
-  const socket = connect(port, "127.0.0.1");
-  socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-  await once(socket, "readable");
-  return socket;
-}
