@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Socket } from "node:net";
 import type { Backend } from "./backend.js";
 import { serveClient, type WireClient } from "./client.js";
 import type { EmbeddedLog, RefusedClients } from "./log.js";
-import { errorResponse, type Complaint } from "./wire-messages.js";
+import type { Complaint } from "./wire-messages.js";
 import { makeBackendMutex, type Waiter } from "./backend-mutex.js";
 
 export interface ServiceLimits {
@@ -16,7 +16,10 @@ export interface ServiceLimits {
    * unlimited by default.
    */
   turnLimitMs?: number;
-  /** 100 by default. */
+  /**
+   * Clients that have logged in; 100 by default. At most half of them may be of logins without superuser rights. As
+   * many more connections may be on their way through the login; then a new one replaces the one that waits longest.
+   */
   maxClients?: number;
 }
 
@@ -42,6 +45,8 @@ export interface EmbeddedService {
 /** A close that takes longer than this ends like a kill, which loses nothing either. */
 const closeDeadlineMs = 20_000;
 const checkpointEveryMs = 5_000;
+/** What all clients together may have in memory, as messages that wait for a turn and as answers that they don't read. */
+const heldLimitBytes = 256 * 1024 * 1024;
 
 /** Accepts clients on loopback, which take turns with the backend. */
 export async function startService(backend: Backend, options: ServiceOptions): Promise<EmbeddedService> {
@@ -49,6 +54,8 @@ export async function startService(backend: Backend, options: ServiceOptions): P
   const { loginLimitMs = 60_000, idleTransactionMs = 10_000, turnLimitMs = Infinity, maxClients = 100 } = options;
   const turns = makeBackendMutex(fail);
   const clients = new Map<number, WireClient>();
+  /** Those that have logged in, and whether as a superuser. */
+  const loggedIn = new Map<number, boolean>();
   let accepted = 0;
   let ending: Promise<void> | undefined;
   let onFailure: (error: unknown) => void;
@@ -64,7 +71,7 @@ export async function startService(backend: Backend, options: ServiceOptions): P
   return { port, failed, close };
 
   function accept(socket: Socket): void {
-    if (clients.size >= maxClients) return refuse(socket);
+    if (clients.size - loggedIn.size >= maxClients) expelLongestStranger();
     const number = ++accepted;
     clients.set(
       number,
@@ -76,9 +83,43 @@ export async function startService(backend: Backend, options: ServiceOptions): P
         refused,
         ...{ decoySecret, loginLimitMs, idleTransactionMs, turnLimitMs, turnLimitHint },
         onCancel: cancel,
-        onGone: () => clients.delete(number),
+        onProved: admitClient,
+        onHeld: limitHeld,
+        onGone() {
+          clients.delete(number);
+          loggedIn.delete(number);
+        },
       }),
     );
+  }
+
+  /** Anybody on the machine can connect. Who knows a password needs milliseconds, and is never the one to go. */
+  function expelLongestStranger(): void {
+    for (const [number, client] of clients) {
+      if (loggedIn.has(number)) continue;
+      refused.failed("connections that waited for a login", { limit: maxClients });
+      return client.expel(tooManyClients(maxClients, "are on their way through the login"));
+    }
+  }
+
+  function admitClient(number: number, isSuperuser: boolean): Complaint | null {
+    const others = [...loggedIn.values()].filter((one) => !one).length;
+    const limit = isSuperuser ? maxClients : Math.ceil(maxClients / 2);
+    if (loggedIn.size < maxClients && (isSuperuser || others < limit)) {
+      loggedIn.set(number, isSuperuser);
+      return null;
+    }
+    refused.failed("connections beyond the limit", { limit });
+    return tooManyClients(limit, "are already connected");
+  }
+
+  /** Which client is slow or greedy cannot be said, but one of those that hold most is. */
+  function limitHeld(): void {
+    const held = [...clients.values()].map((client) => ({ client, bytes: client.heldBytes() }));
+    if (held.reduce((sum, { bytes }) => sum + bytes, 0) <= heldLimitBytes) return;
+    held.sort((one, other) => other.bytes - one.bytes);
+    refused.failed("clients that hold too much memory", { bytes: held[0]!.bytes, limit: heldLimitBytes });
+    held[0]!.client.expel(tooMuchHeld);
   }
 
   /** As in PostgreSQL, the result is not reported, because a client could use it to guess keys. */
@@ -87,12 +128,6 @@ export async function startService(backend: Backend, options: ServiceOptions): P
     backend.cancel(number).catch((error: unknown) => {
       log.warn("a statement could not be cancelled", { client: number, error });
     });
-  }
-
-  function refuse(socket: Socket): void {
-    refused.failed("connections beyond the limit", { limit: maxClients });
-    socket.on("error", () => socket.destroy());
-    socket.end(errorResponse(tooManyClients(maxClients)));
   }
 
   /** A checkpoint waits for its turn like a client. */
@@ -159,10 +194,12 @@ const shuttingDown: Complaint = {
   message: "the database is shutting down",
 };
 
-function tooManyClients(limit: number): Complaint {
-  return {
-    severity: "FATAL",
-    code: "53300",
-    message: `${limit} clients are already connected, which is the limit`,
-  };
+const tooMuchHeld: Complaint = {
+  severity: "FATAL",
+  code: "53200",
+  message: `terminating connection: ${heldLimitBytes / 1024 ** 2} MiB of messages and unread answers are in memory, and most are of this client`,
+};
+
+function tooManyClients(limit: number, what: string): Complaint {
+  return { severity: "FATAL", code: "53300", message: `${limit} clients ${what}, which is the limit` };
 }
