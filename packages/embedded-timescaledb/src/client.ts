@@ -131,7 +131,8 @@ export function serveClient(socket: Socket, around: ClientSurroundings): WireCli
 
   function endFor(error: Error): void {
     const { message } = error;
-    if (!(error instanceof ProtocolViolation)) log.error("a client's input was not understood", { client: number, error });
+    if (!(error instanceof ProtocolViolation))
+      log.error("a client's input was not understood", { client: number, error });
     else if (login.isOver()) log.warn("a client violated the protocol", { client: number, message });
     else around.refused.failed("start-ups", { client: number, message });
     connection.expel(protocolViolation(message));

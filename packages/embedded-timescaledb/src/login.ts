@@ -102,7 +102,8 @@ export function startLogin(
         // No encryption: on loopback only a superuser of the machine can listen in, who can also read the data
         // directory. The password is not transmitted. A client that does not read these answers could fill our memory.
         encryptionRequests += 1;
-        if (encryptionRequests > 2) throw new ProtocolViolation("expected a start-up packet, got requests for encryption");
+        if (encryptionRequests > 2)
+          throw new ProtocolViolation("expected a start-up packet, got requests for encryption");
         connection.write(Buffer.from("N"));
         return true;
       case "cancel":
@@ -124,7 +125,9 @@ export function startLogin(
     if (!message) return false;
     inbox.take();
     if (message.type !== "p")
-      throw new ProtocolViolation(`expected a message of type "p" with the proof of a password, got type "${message.type}"`);
+      throw new ProtocolViolation(
+        `expected a message of type "p" with the proof of a password, got type "${message.type}"`,
+      );
     const body = message.bytes.subarray(5);
     if (wasChallenged) confirm(body.toString());
     else challenge(readSaslInitial(body));

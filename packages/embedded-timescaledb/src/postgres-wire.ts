@@ -43,10 +43,7 @@ export function makePostgresWire(module: WiredModule): PostgresWire {
     return length;
   }
 
-  module._set_read_write_cbs(
-    module.addFunction(read, "iii"),
-    module.addFunction(write, "iii"),
-  );
+  module._set_read_write_cbs(module.addFunction(read, "iii"), module.addFunction(write, "iii"));
 
   return {
     exchange(messages, limitBytes = Infinity, onFull = () => {}) {

@@ -6,9 +6,7 @@ export type ProtocolStep =
   /**
    * Complete messages for the backend, at most up to the end of an exchange. The rest of the exchange is another step.
    */
-  | { kind: "pass"; bytes: Uint8Array<ArrayBuffer> }
-  | { kind: "refuse"; complaint: Complaint }
-  | { kind: "terminate" };
+  { kind: "pass"; bytes: Uint8Array<ArrayBuffer> } | { kind: "refuse"; complaint: Complaint } | { kind: "terminate" };
 
 /** Query, Sync, FunctionCall: the backend answers them with ReadyForQuery. */
 const endsExchange = new Set(["Q", "S", "F"]);

@@ -24,11 +24,13 @@ const encryptionRequests = [80877103, 80877104];
 
 /** @throws ProtocolViolation if the packet does not belong to version 3 of the protocol */
 export function readFirstPacket(packet: Buffer): FirstPacket {
-  if (packet.length < 8) throw new ProtocolViolation(`expected a start-up packet of 8 bytes or more, got ${packet.length}`);
+  if (packet.length < 8)
+    throw new ProtocolViolation(`expected a start-up packet of 8 bytes or more, got ${packet.length}`);
   const code = packet.readInt32BE(4);
   if (encryptionRequests.includes(code)) return { kind: "encryption" };
   if (code === cancelRequest) return readCancel(packet);
-  if (code >> 16 !== 3) throw new ProtocolViolation(`expected protocol version 3, got version ${code >> 16}.${code & 0xffff}`);
+  if (code >> 16 !== 3)
+    throw new ProtocolViolation(`expected protocol version 3, got version ${code >> 16}.${code & 0xffff}`);
   const parameters = readParameters(packet.toString("utf8", 8));
   return {
     kind: "startup",
