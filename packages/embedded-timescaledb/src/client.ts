@@ -45,7 +45,7 @@ export function serveClient(socket: Socket, around: ClientSurroundings): WireCli
   const connection = makeConnection(socket, leave);
   const login = startLogin(connection, inbox, secret, around);
   const turn = makeTurnLimit(around.turnLimitMs, around.turnLimitHint);
-  const waiter: Waiter = { ready, play, idleMs, idleTooLong };
+  const waiter: Waiter = { ready, comesFirst, play, idleMs, idleTooLong };
   let standing: Standing = "idle";
 
   socket.on("data", take);
@@ -73,6 +73,10 @@ export function serveClient(socket: Socket, around: ClientSurroundings): WireCli
   function ready(): boolean {
     if (connection.isGone() || connection.isClogged()) return false;
     return login.isOver() ? hasMessage() : login.needsBackend();
+  }
+
+  function comesFirst(): boolean {
+    return login.isOver() ? turn.isSuperusers() : login.comesFirst();
   }
 
   function hasMessage(): boolean {

@@ -45,6 +45,8 @@ export interface ClientLogin {
   read(): void;
   /** Whether the backend must do something before the login can continue. */
   needsBackend(): boolean;
+  /** Whether the backend should do it before it serves others. */
+  comesFirst(): boolean;
   /** What the backend must do; null: nothing. The login is over with the request that opens the session. */
   nextRequest(): BackendRequest | null;
   /** Asks for the password. @param logins the backend's answer */
@@ -192,6 +194,7 @@ export function startLogin(
   return {
     read,
     needsBackend,
+    comesFirst: () => phase === "logins" || login!.isSuperuser,
     nextRequest() {
       // another client may have read them meanwhile
       if (phase === "logins") askIfKnown();

@@ -135,6 +135,7 @@ export async function startService(backend: Backend, options: ServiceOptions): P
     let due = false;
     const waiter: Waiter = {
       ready: () => due,
+      comesFirst: () => true,
       async play() {
         due = false;
         await backend.request({ kind: "checkpoint" });

@@ -231,3 +231,13 @@ void t.test("a changed password counts from its change on", { skip }, async (t) 
   await owner.query("alter role changing login; drop role changing");
   await t.rejects(logsIn("three"), { code: "28P01" });
 });
+
+void t.test("many statements of a login delay the owner by one of them", { skip }, async (t) => {
+  const guests = await Promise.all(Array.from({ length: 10 }, () => connected(t)));
+  const served: string[] = [];
+  const slow = guests.map((guest) => guest.query("select pg_sleep(0.1)").then(() => served.push("guest")));
+  await owner.query("select 1");
+  served.push("owner");
+  await Promise.all(slow);
+  t.ok(served.indexOf("owner") <= 2, served.join(" "));
+});
