@@ -2,7 +2,7 @@
 
 import type { Complaint } from "./wire-messages.js";
 
-export interface Answer {
+export interface BoundedAnswer {
   bytes: Uint8Array<ArrayBuffer>;
   /** Whether rows were left out. */
   isCut: boolean;
@@ -10,17 +10,20 @@ export interface Answer {
 
 export interface AnswerBuffer {
   take(chunk: Uint8Array): void;
-  answer(): Answer;
+  answer(): BoundedAnswer;
 }
 
 const [dataRow, copyData, commandComplete, error, ready] = [..."DdCEZ"].map((type) => type.charCodeAt(0));
+
+/** Most answers fit, so that none needs memory of its own. A thread collects one answer at a time. */
+const scratch = Buffer.allocUnsafe(64 * 1024);
 
 /**
  * @param limitBytes rows that end beyond this many bytes are left out
  * @param onFull called once, when the first row is left out
  */
 export function makeAnswerBuffer(limitBytes: number, onFull: () => void): AnswerBuffer {
-  let bytes = Buffer.allocUnsafe(16 * 1024);
+  let bytes = scratch;
   let size = 0;
   /** Where the message begins that is still incomplete. */
   let last = 0;

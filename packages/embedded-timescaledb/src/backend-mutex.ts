@@ -1,7 +1,7 @@
 /**
  * Lets one waiter at a time hold the backend, of which there is only one: from the first message of an exchange to its
- * end, or to the end of its transaction. The others wait in the order of their arrival, those that come first before the
- * rest: else a login with many connections could let the service's own programs wait for a turn of each.
+ * end, or to the end of its transaction. The others wait in the order of their arrival, but those that come first
+ * precede the rest: else a login with many connections could let the service's own programs wait for a turn of each.
  */
 
 export interface Waiter {

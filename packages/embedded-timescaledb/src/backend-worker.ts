@@ -39,15 +39,15 @@ const tooDeep = "54001";
 const hintOfTooDeep = "Nest the statement less deeply. The embedded database has a stack of a fixed size.";
 
 /**
- * WebAssembly's memory grows to what a statement needs, and never shrinks. PostgreSQL needs 190 MB to start; the
- * service's largest statements have taken it to MEASURED MB.
+ * WebAssembly's memory grows to what a statement needs, and never shrinks. A demo with ninety days of
+ * history takes it to 251 MiB.
  */
 const memoryLimitBytes = 1024 ** 3;
 const pageBytes = 64 * 1024;
 
 /**
- * PostgreSQL's caches grow with the names that statements look up, and a backend on a server ends with its client. Where
- * they left too little memory for statements, only a start helps.
+ * PostgreSQL's caches grow with the names that statements look up; a backend on a server ends with its client. Where
+ * they leave too little memory for statements, only a start helps.
  */
 const keptLimitBytes = memoryLimitBytes / 2;
 
@@ -324,8 +324,8 @@ function answerTooLarge(session: ClientSession): wire.Complaint {
 }
 
 /**
- * Refuses a Parse message. The backend gets one that is bound to fail, so that its state is the same as after a refusal:
- * the transaction has failed, and messages are skipped until Sync. Our error replaces the backend's.
+ * Refuses a Parse message. The backend gets one that is bound to fail, so that its state is the same as after a
+ * refusal: the transaction has failed, and messages are skipped until Sync. Our error replaces the backend's.
  */
 async function refuse(client: number, complaint: wire.Complaint): Promise<Reply> {
   const reply = await exchange(client, wire.parse("refused"));

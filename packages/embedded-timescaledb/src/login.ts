@@ -68,7 +68,11 @@ export interface ClientLogin {
  */
 type Phase = "start" | "logins" | "password" | "opening" | "over";
 
-/** @param secret the client gets it with its session; a cancel request must contain it */
+/**
+ * Longer than 120 lines: its steps share the state of one login.
+ *
+ * @param secret the client gets it with its session; a cancel request must contain it
+ */
 export function startLogin(
   connection: ClientConnection,
   inbox: Inbox,

@@ -5,7 +5,7 @@
  * and an answer that did not fit in memory was an exception inside WebAssembly, which ends the database.
  */
 
-import { type Answer, type AnswerBuffer, makeAnswerBuffer } from "./answer.js";
+import { type BoundedAnswer, type AnswerBuffer, makeAnswerBuffer } from "./answer.js";
 
 /** The part of the module that we need. */
 export interface WiredModule {
@@ -22,7 +22,7 @@ export interface PostgresWire {
    * @param limitBytes rows beyond this many bytes of the answer are left out
    * @param onFull called when the first row is left out, during the execution
    */
-  exchange(messages: Uint8Array, limitBytes?: number, onFull?: () => void): Answer;
+  exchange(messages: Uint8Array, limitBytes?: number, onFull?: () => void): BoundedAnswer;
   /** What PostgreSQL receives when the library itself lets it read. */
   offer(messages: Uint8Array): void;
 }

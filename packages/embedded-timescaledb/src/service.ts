@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import type { Backend } from "./backend.js";
-import { serveClient, type WireClient } from "./client.js";
+import { makeAdmission } from "./admission.js";
+import { serveClient } from "./client.js";
 import type { EmbeddedLog, RefusedClients } from "./log.js";
 import type { Complaint } from "./wire-messages.js";
 import { makeBackendMutex, type Waiter } from "./backend-mutex.js";
@@ -45,17 +46,13 @@ export interface EmbeddedService {
 /** A close that takes longer than this ends like a kill, which loses nothing either. */
 const closeDeadlineMs = 20_000;
 const checkpointEveryMs = 5_000;
-/** What all clients together may have in memory, as messages that wait for a turn and as answers that they don't read. */
-const heldLimitBytes = 256 * 1024 * 1024;
 
 /** Accepts clients on loopback, which take turns with the backend. */
 export async function startService(backend: Backend, options: ServiceOptions): Promise<EmbeddedService> {
   const { log, refused, decoySecret, turnLimitHint } = options;
   const { loginLimitMs = 60_000, idleTransactionMs = 10_000, turnLimitMs = Infinity, maxClients = 100 } = options;
   const turns = makeBackendMutex(fail);
-  const clients = new Map<number, WireClient>();
-  /** Those that have logged in, and whether as a superuser. */
-  const loggedIn = new Map<number, boolean>();
+  const admission = makeAdmission(maxClients, refused);
   let accepted = 0;
   let ending: Promise<void> | undefined;
   let onFailure: (error: unknown) => void;
@@ -71,60 +68,26 @@ export async function startService(backend: Backend, options: ServiceOptions): P
   return { port, failed, close };
 
   function accept(socket: Socket): void {
-    if (clients.size - loggedIn.size >= maxClients) expelLongestStranger();
+    admission.makeRoom();
     const number = ++accepted;
-    clients.set(
+    const client = serveClient(socket, {
       number,
-      serveClient(socket, {
-        number,
-        backend,
-        turns,
-        log,
-        refused,
-        ...{ decoySecret, loginLimitMs, idleTransactionMs, turnLimitMs, turnLimitHint },
-        onCancel: cancel,
-        onProved: admitClient,
-        onHeld: limitHeld,
-        onGone() {
-          clients.delete(number);
-          loggedIn.delete(number);
-        },
-      }),
-    );
-  }
-
-  /** Anybody on the machine can connect. Who knows a password needs milliseconds, and is never the one to go. */
-  function expelLongestStranger(): void {
-    for (const [number, client] of clients) {
-      if (loggedIn.has(number)) continue;
-      refused.failed("connections that waited for a login", { limit: maxClients });
-      return client.expel(tooManyClients(maxClients, "are on their way through the login"));
-    }
-  }
-
-  function admitClient(number: number, isSuperuser: boolean): Complaint | null {
-    const others = [...loggedIn.values()].filter((one) => !one).length;
-    const limit = isSuperuser ? maxClients : Math.ceil(maxClients / 2);
-    if (loggedIn.size < maxClients && (isSuperuser || others < limit)) {
-      loggedIn.set(number, isSuperuser);
-      return null;
-    }
-    refused.failed("connections beyond the limit", { limit });
-    return tooManyClients(limit, "are already connected");
-  }
-
-  /** Which client is slow or greedy cannot be said, but one of those that hold most is. */
-  function limitHeld(): void {
-    const held = [...clients.values()].map((client) => ({ client, bytes: client.heldBytes() }));
-    if (held.reduce((sum, { bytes }) => sum + bytes, 0) <= heldLimitBytes) return;
-    held.sort((one, other) => other.bytes - one.bytes);
-    refused.failed("clients that hold too much memory", { bytes: held[0]!.bytes, limit: heldLimitBytes });
-    held[0]!.client.expel(tooMuchHeld);
+      backend,
+      turns,
+      log,
+      refused,
+      ...{ decoySecret, loginLimitMs, idleTransactionMs, turnLimitMs, turnLimitHint },
+      onCancel: cancel,
+      onProved: admission.logIn,
+      onHeld: admission.limitHeld,
+      onGone: () => admission.remove(number),
+    });
+    admission.add(number, client);
   }
 
   /** As in PostgreSQL, the result is not reported, because a client could use it to guess keys. */
   function cancel(number: number, secret: number): void {
-    if (clients.get(number)?.secret !== secret) return;
+    if (admission.find(number)?.secret !== secret) return;
     backend.cancel(number).catch((error: unknown) => {
       log.warn("a statement could not be cancelled", { client: number, error });
     });
@@ -179,7 +142,7 @@ export async function startService(backend: Backend, options: ServiceOptions): P
   function dismissAll(reason: Complaint): void {
     clearInterval(checkpoints);
     refused.close();
-    for (const client of [...clients.values()]) client.expel(reason);
+    for (const client of admission.all()) client.expel(reason);
   }
 }
 
@@ -194,13 +157,3 @@ const shuttingDown: Complaint = {
   code: "57P01",
   message: "the database is shutting down",
 };
-
-const tooMuchHeld: Complaint = {
-  severity: "FATAL",
-  code: "53200",
-  message: `terminating connection: ${heldLimitBytes / 1024 ** 2} MiB of messages and unread answers are in memory, and most are of this client`,
-};
-
-function tooManyClients(limit: number, what: string): Complaint {
-  return { severity: "FATAL", code: "53300", message: `${limit} clients ${what}, which is the limit` };
-}
