@@ -10,7 +10,6 @@ import t, { type Test } from "tap";
 import { type Embedded, startEmbedded } from "../../../server/embedded/embedded.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { guestUrl } from "../../support/guest-url.js";
-import * as wire from "@venuewatch/embedded-timescaledb/internals/wire-messages";
 import { connectWire } from "../../support/wire-client.js";
 
 const dataDir = t.testdir();
@@ -138,28 +137,4 @@ void t.test("password files are made private", async (t) => {
   }
   t.equal(await readFile(guest, "utf8"), password, "the password is unchanged");
   t.match(logged.join(""), /could read[^]*database\.password[^]*guest\.pgpass/);
-});
-
-void t.test("answers that nobody reads fill no memory", async (t) => {
-  const embedded = await started(t);
-  const owner = await connected(t, embedded, "owner");
-  const address = await guestUrl(embedded.url, dataDir);
-  const lazy = await Promise.all(Array.from({ length: 7 }, () => connectWire(address)));
-  const someIsClosed = Promise.race(lazy.map(({ socket }) => once(socket, "close")));
-  for (const client of lazy) {
-    await client.until("Z");
-    client.socket.removeAllListeners("data").pause();
-    client.send(wire.query("select repeat('x', 60000000)"));
-  }
-  // the owner comes first, so its statement alone would not wait for all of these
-  const last = await connected(t, embedded, "guest");
-  await last.query("select 1");
-  await t.resolves(owner.query("select 1"), "others are served");
-  for (const { socket } of lazy) socket.resume();
-  await someIsClosed;
-  t.ok(
-    lazy.some(({ socket }) => !socket.closed),
-    "only those that hold most are disconnected",
-  );
-  for (const { socket } of lazy) socket.destroy();
 });
