@@ -96,7 +96,15 @@ const long = [
     "cut-streams",
     "leaders",
   ],
-  ...["embedded-durability", "embedded-traps", "embedded-limits", "writable-host", "own-troubles", "edges"],
+  ...[
+    "embedded-durability",
+    "embedded-traps",
+    "embedded-limits",
+    "embedded-fuzz",
+    "writable-host",
+    "own-troubles",
+    "edges",
+  ],
   // everything at once
   ...[
     "whole-way",

@@ -104,7 +104,7 @@ export function flush(): Buffer {
   return packet("H", "");
 }
 
-function packet(type: string, body: string): Buffer {
+export function packet(type: string, body: string): Buffer {
   return Buffer.from(`${type}${int32(body.length + 4)}${body}`, "latin1");
 }
 

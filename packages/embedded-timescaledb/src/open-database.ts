@@ -53,8 +53,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Backend> {
 
 /** Lets the role log in with this password, and creates it if it is missing. An earlier password stops working. */
 export async function admit(backend: Backend, role: string, password: string): Promise<void> {
-  const { verifier } = await backend.request({ kind: "verifier", user: role });
-  if (verifier && isPasswordOf(verifier, password)) return;
+  const { logins } = await backend.request({ kind: "logins" });
+  const known = logins!.get(role);
+  if (known && isPasswordOf(known.verifier, password)) return;
   await backend.request({
     kind: "admit",
     role,

@@ -6,6 +6,7 @@
 import { randomBytes } from "node:crypto";
 
 import { decoyVerifier, parseVerifier, proves, serverSignature } from "./scram.js";
+import { ProtocolViolation } from "./wire-messages.js";
 
 export const mechanism = "SCRAM-SHA-256";
 
@@ -23,8 +24,6 @@ export interface PasswordExchange {
    */
   confirm(clientFinal: string): string | null;
 }
-
-export class ProtocolViolation extends Error {}
 
 /**
  * @param verifier as PostgreSQL stores it in pg_authid; null for a user who may not log in. The exchange of such a user

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import type { Backend } from "./backend.js";
-import { serveClient, type WireClient } from "./client.js";
+import { makeAdmission } from "./admission.js";
+import { serveClient } from "./client.js";
 import type { EmbeddedLog, RefusedClients } from "./log.js";
-import { errorResponse, type Complaint } from "./wire-messages.js";
+import type { Complaint } from "./wire-messages.js";
 import { makeBackendMutex, type Waiter } from "./backend-mutex.js";
 
 export interface ServiceLimits {
@@ -16,7 +17,10 @@ export interface ServiceLimits {
    * unlimited by default.
    */
   turnLimitMs?: number;
-  /** 100 by default. */
+  /**
+   * Clients that have logged in; 100 by default. At most half of them may be of logins without superuser rights. As
+   * many more connections may be on their way through the login; then a new one replaces the one that waits longest.
+   */
   maxClients?: number;
 }
 
@@ -48,7 +52,7 @@ export async function startService(backend: Backend, options: ServiceOptions): P
   const { log, refused, decoySecret, turnLimitHint } = options;
   const { loginLimitMs = 60_000, idleTransactionMs = 10_000, turnLimitMs = Infinity, maxClients = 100 } = options;
   const turns = makeBackendMutex(fail);
-  const clients = new Map<number, WireClient>();
+  const admission = makeAdmission(maxClients, refused);
   let accepted = 0;
   let ending: Promise<void> | undefined;
   let onFailure: (error: unknown) => void;
@@ -64,35 +68,29 @@ export async function startService(backend: Backend, options: ServiceOptions): P
   return { port, failed, close };
 
   function accept(socket: Socket): void {
-    if (clients.size >= maxClients) return refuse(socket);
+    admission.makeRoom();
     const number = ++accepted;
-    clients.set(
+    const client = serveClient(socket, {
       number,
-      serveClient(socket, {
-        number,
-        backend,
-        turns,
-        log,
-        refused,
-        ...{ decoySecret, loginLimitMs, idleTransactionMs, turnLimitMs, turnLimitHint },
-        onCancel: cancel,
-        onGone: () => clients.delete(number),
-      }),
-    );
+      backend,
+      turns,
+      log,
+      refused,
+      ...{ decoySecret, loginLimitMs, idleTransactionMs, turnLimitMs, turnLimitHint },
+      onCancel: cancel,
+      onProved: admission.logIn,
+      onHeld: admission.limitHeld,
+      onGone: () => admission.remove(number),
+    });
+    admission.add(number, client);
   }
 
   /** As in PostgreSQL, the result is not reported, because a client could use it to guess keys. */
   function cancel(number: number, secret: number): void {
-    if (clients.get(number)?.secret !== secret) return;
+    if (admission.find(number)?.secret !== secret) return;
     backend.cancel(number).catch((error: unknown) => {
       log.warn("a statement could not be cancelled", { client: number, error });
     });
-  }
-
-  function refuse(socket: Socket): void {
-    refused.failed("connections beyond the limit", { limit: maxClients });
-    socket.on("error", () => socket.destroy());
-    socket.end(errorResponse(tooManyClients(maxClients)));
   }
 
   /** A checkpoint waits for its turn like a client. */
@@ -100,6 +98,7 @@ export async function startService(backend: Backend, options: ServiceOptions): P
     let due = false;
     const waiter: Waiter = {
       ready: () => due,
+      comesFirst: () => true,
       async play() {
         due = false;
         await backend.request({ kind: "checkpoint" });
@@ -143,7 +142,7 @@ export async function startService(backend: Backend, options: ServiceOptions): P
   function dismissAll(reason: Complaint): void {
     clearInterval(checkpoints);
     refused.close();
-    for (const client of [...clients.values()]) client.expel(reason);
+    for (const client of admission.all()) client.expel(reason);
   }
 }
 
@@ -158,11 +157,3 @@ const shuttingDown: Complaint = {
   code: "57P01",
   message: "the database is shutting down",
 };
-
-function tooManyClients(limit: number): Complaint {
-  return {
-    severity: "FATAL",
-    code: "53300",
-    message: `${limit} clients are already connected, which is the limit`,
-  };
-}

@@ -13,6 +13,10 @@
  * Nothing of this reaches the next client, unless both are the owner's own programs (`areOwnPrograms`). Two things do
  * reach it: the libraries that LOAD loaded, and the state of random().
  */
+import type { IsUnknown } from "./refused-statements.js";
+import { SqlError } from "./sql-error.js";
+import type { Startup } from "./startup.js";
+import { unknownSetting, wrongPassword } from "./wire-messages.js";
 
 /**
  * The build sets some settings on its command line, some of them harmful: search_path=pg_catalog, enable_seqscan=off,
@@ -49,6 +53,12 @@ export interface ClientSessionOptions {
   ownPrograms: RegExp | null;
 }
 
+export interface Login {
+  /** Of the password, as PostgreSQL stores it. */
+  verifier: string;
+  isSuperuser: boolean;
+}
+
 export interface ClientSession {
   user: string;
   /** The oid of the user's role. */
@@ -70,18 +80,20 @@ export type RunSql = (sql: string) => Promise<(string | null)[][]>;
 
 export interface SessionBackend extends ClientSessionOptions {
   run: RunSql;
+  isUnknown: IsUnknown;
   fixRole: (oid: number) => void;
   unfixRole: () => void;
 }
 
-/**
- * The verifier of the user's password; null if there is no such user, or if the user may not log in with a password. No
- * client's session may be active.
- */
-export async function verifierOf(backend: SessionBackend, user: string): Promise<string | null> {
+/** All roles that may log in with a password, by name. No client's session may be active. */
+export async function loginsOf(backend: SessionBackend): Promise<Map<string, Login>> {
   await resetSession(backend);
-  const [row] = await backend.run(`SELECT rolpassword FROM pg_authid WHERE rolname = ${literal(user)} AND rolcanlogin`);
-  return row?.[0] ?? null;
+  const rows = await backend.run(
+    "SELECT rolname, rolpassword, rolsuper FROM pg_authid WHERE rolcanlogin AND rolpassword IS NOT NULL",
+  );
+  return new Map(
+    rows.map(([name, verifier, isSuperuser]) => [name!, { verifier: verifier!, isSuperuser: isSuperuser === "t" }]),
+  );
 }
 
 /**
@@ -91,6 +103,9 @@ export async function verifierOf(backend: SessionBackend, user: string): Promise
  * Only superusers may create functions and run DO blocks: if one catches its cancellation, only the end of the database
  * can stop it.
  *
+ * PostgreSQL allocates temp_buffers in the first session that uses a temporary table, and keeps them until the backend
+ * ends; then the setting cannot be changed any more. So the host is the first.
+ *
  * This build lacks the libraries that convert between encodings, and calling one causes a trap. Without a default
  * conversion, PostgreSQL refuses the encoding instead. CREATE CONVERSION calls the conversion function, too, so only
  * superusers may execute those functions.
@@ -98,6 +113,7 @@ export async function verifierOf(backend: SessionBackend, user: string): Promise
 export async function removeTraps(backend: SessionBackend): Promise<void> {
   await resetSession(backend);
   await backend.run("REVOKE USAGE ON LANGUAGE plpgsql, sql FROM PUBLIC");
+  await backend.run("CREATE TEMP TABLE touched (a int); INSERT INTO touched VALUES (1); DROP TABLE touched");
   await backend.run("UPDATE pg_catalog.pg_conversion SET condefault = false WHERE condefault");
   await backend.run(`
     DO $$ DECLARE conversion regprocedure; BEGIN
@@ -120,21 +136,26 @@ export async function admitByVerifier(backend: SessionBackend, role: string, ver
 /**
  * Opens the session of a user who has authenticated. It has the rights of that role and cannot gain others, unless the
  * role is a superuser.
+ *
+ * @param verifier proved by the user. The host may have read it before the password was changed
  */
 export async function openSession(
   backend: SessionBackend,
-  user: string,
-  settings: Record<string, string>,
+  { user, settings }: Startup,
+  verifier: string,
 ): Promise<ClientSession> {
   await resetSession(backend);
   const [row] = await backend.run(
-    `SELECT oid, rolsuper FROM pg_authid WHERE oid = quote_ident(${literal(user)})::regrole`,
+    `SELECT oid, rolsuper FROM pg_authid WHERE rolname = ${literal(user)} AND rolcanlogin AND rolpassword = ${literal(verifier)}`,
   );
-  const isFixed = row![1] !== "t";
+  if (!row) throw new SqlError(wrongPassword(user));
+  const isFixed = row[1] !== "t";
+  const unknown = Object.keys(settings).find(backend.isUnknown);
+  if (isFixed && unknown !== undefined) throw new SqlError(unknownSetting(unknown));
   const isBounded = !isFixed && !isOwnProgram(backend, settings);
   const session: ClientSession = {
     user,
-    oid: Number(row![0]),
+    oid: Number(row[0]),
     isFixed,
     initial: isBounded ? { statement_timeout: ownersStatementTimeout, ...settings } : settings,
     own: {},

@@ -1,5 +1,7 @@
 /** The first packet of a connection, which has no type letter. */
 
+import { ProtocolViolation } from "./wire-messages.js";
+
 export type FirstPacket =
   /** SSLRequest and GSSENCRequest: the client asks for encryption before it starts. */
   | { kind: "encryption" }
@@ -20,13 +22,15 @@ export interface Startup {
 const cancelRequest = 80877102;
 const encryptionRequests = [80877103, 80877104];
 
-/** Throws if the packet does not belong to version 3 of the protocol. */
+/** @throws ProtocolViolation if the packet does not belong to version 3 of the protocol */
 export function readFirstPacket(packet: Buffer): FirstPacket {
-  if (packet.length < 8) throw new Error(`expected a start-up packet of 8 bytes or more, got ${packet.length}`);
+  if (packet.length < 8)
+    throw new ProtocolViolation(`expected a start-up packet of 8 bytes or more, got ${packet.length}`);
   const code = packet.readInt32BE(4);
   if (encryptionRequests.includes(code)) return { kind: "encryption" };
   if (code === cancelRequest) return readCancel(packet);
-  if (code >> 16 !== 3) throw new Error(`expected protocol version 3, got version ${code >> 16}.${code & 0xffff}`);
+  if (code >> 16 !== 3)
+    throw new ProtocolViolation(`expected protocol version 3, got version ${code >> 16}.${code & 0xffff}`);
   const parameters = readParameters(packet.toString("utf8", 8));
   return {
     kind: "startup",
@@ -35,7 +39,7 @@ export function readFirstPacket(packet: Buffer): FirstPacket {
 }
 
 function readCancel(packet: Buffer): FirstPacket {
-  if (packet.length !== 16) throw new Error(`expected a cancel request of 16 bytes, got ${packet.length}`);
+  if (packet.length !== 16) throw new ProtocolViolation(`expected a cancel request of 16 bytes, got ${packet.length}`);
   return {
     kind: "cancel",
     client: packet.readInt32BE(8),
@@ -55,13 +59,13 @@ function split(parameters: Map<string, string>): Omit<Startup, "newer"> {
   const { user = "", database, options, replication, ...settings } = Object.fromEntries(parameters);
   void database;
   if (replication && !/^(false|off|no|0)$/i.test(replication))
-    throw new Error("the embedded database does not support replication");
+    throw new ProtocolViolation("the embedded database does not support replication");
   const names = Object.keys(settings);
   const protocolOptions = names.filter((name) => name.startsWith("_pq_."));
   for (const name of protocolOptions) delete settings[name];
   const allSettings = { ...readOptions(options ?? ""), ...settings };
   if (Object.keys(allSettings).some((name) => /^max_stack_depth$/i.test(name)))
-    throw new Error("max_stack_depth cannot be changed: the embedded database has a stack of a fixed size");
+    throw new ProtocolViolation("max_stack_depth cannot be changed: the embedded database has a stack of a fixed size");
   return {
     user,
     settings: allSettings,
@@ -79,7 +83,7 @@ function readOptions(options: string): Record<string, string> {
   for (let i = 0; i < plain.length; i++) {
     const word = plain[i] === "-c" ? `-c${plain[++i] ?? ""}` : plain[i]!;
     const found = /^(?:-c|--)([^=]+)=(.*)$/s.exec(word);
-    if (!found) throw new Error(`expected options of the form "-c name=value", got "${word}"`);
+    if (!found) throw new ProtocolViolation(`expected options of the form "-c name=value", got "${word}"`);
     settings[found[1]!.replaceAll("-", "_")] = found[2]!;
   }
   return settings;

@@ -11,6 +11,7 @@ export interface TurnLimit {
   /** The limit of the next exchange; undefined: the backend's own. */
   ofRequest(): RequestLimit | undefined;
   setTerms(terms: Terms): void;
+  isSuperusers(): boolean;
   /** The error of a client whose transaction has taken too long. */
   exceeded(): Complaint;
 }
@@ -44,6 +45,7 @@ export function makeTurnLimit(limitMs: number, hint: string | undefined): TurnLi
     setTerms(now) {
       terms = now;
     },
+    isSuperusers: () => terms.isSuperuser,
     exceeded: () => ({
       severity: "FATAL",
       // the code of transaction_timeout, which PostgreSQL has since 17

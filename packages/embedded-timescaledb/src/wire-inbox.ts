@@ -1,7 +1,17 @@
 /** Splits the bytes that a client has sent into the messages of the PostgreSQL wire protocol, version 3. */
 
+import { ProtocolViolation } from "./wire-messages.js";
+
 /** PostgreSQL accepts up to 1 GiB. We hold a message in memory twice, and our own largest are below 1 MB. */
 export const messageLimitBytes = 64 * 1024 * 1024;
+
+/**
+ * PostgreSQL's limit for messages that contain no statement and no values. It considers the stream broken by a larger
+ * one, which would end the database.
+ */
+const smallLimitBytes = 10_000;
+/** Query, Parse, Bind, FunctionCall, CopyData. */
+const mayBeLarge = new Set([..."QPBFd"].map((type) => type.charCodeAt(0)));
 
 export interface Message {
   /** One letter, as the protocol names it: `Q` Query, `P` Parse, … */
@@ -14,7 +24,11 @@ export interface Inbox {
   push(chunk: Buffer): void;
   /** Bytes held, complete or not. */
   size(): number;
-  /** Whether the next message is complete. Throws if its length cannot be right. */
+  /**
+   * Whether the next message is complete.
+   *
+   * @throws ProtocolViolation if its length cannot be right; so do the others
+   */
   ready(): boolean;
   /** The first packets of a connection have no type letter. Null while incomplete. */
   takeUntyped(): Buffer | null;
@@ -42,7 +56,9 @@ export function makeInbox(): Inbox {
     const first = chunks[0]!;
     const header = first.length >= headerBytes ? first : joined();
     const length = header.readUInt32BE(lengthAt);
-    if (length < 4 || length > messageLimitBytes) throw wrongLength(length);
+    const limit = lengthAt === 0 || mayBeLarge.has(header[0]!) ? messageLimitBytes : smallLimitBytes;
+    if (length < 4 || length > limit)
+      throw new ProtocolViolation(`expected a message of 4 to ${limit} bytes, got a length of ${length}`);
     return lengthAt + length;
   }
 
@@ -85,8 +101,4 @@ export function makeInbox(): Inbox {
       lengthAt = 1;
     },
   };
-}
-
-function wrongLength(length: number): Error {
-  return new Error(`expected a message of 4 to ${messageLimitBytes} bytes, got a length of ${length}`);
 }

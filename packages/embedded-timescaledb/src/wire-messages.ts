@@ -13,8 +13,19 @@ export interface Complaint {
   hint?: string;
 }
 
+/** A client has sent what the protocol does not allow. */
+export class ProtocolViolation extends Error {}
+
 export function protocolViolation(message: string): Complaint {
   return { severity: "FATAL", code: "08P01", message };
+}
+
+export function wrongPassword(user: string): Complaint {
+  return { severity: "FATAL", code: "28P01", message: `password authentication failed for user "${user}"` };
+}
+
+export function unknownSetting(name: string): Complaint {
+  return { severity: "FATAL", code: "42704", message: `unrecognized configuration parameter "${name}"` };
 }
 
 export function errorResponse(complaint: Complaint): Buffer {
@@ -101,6 +112,10 @@ export function parse(sql: string): Buffer {
 
 export function sync(): Buffer {
   return packet("S");
+}
+
+export function terminate(): Buffer {
+  return packet("X");
 }
 
 function packet(type: string, ...parts: Buffer[]): Buffer {

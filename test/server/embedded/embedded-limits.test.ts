@@ -42,7 +42,7 @@ void t.test("an idle client that holds the database is rolled back and disconnec
   await third.until("Z");
   const fourth = await connectWire(embedded.url);
   const refused = await fourth.until("E");
-  t.match(refused[0]!.body.toString(), "C53300", "a client beyond the limit is refused");
+  t.match(refused.at(-1)!.body.toString(), "C53300", "a client beyond the limit is refused");
   t.match(logged.at(-1), /refused a client.*connections beyond the limit/);
   knocking.socket.destroy();
   third.socket.destroy();
