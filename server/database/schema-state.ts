@@ -47,6 +47,8 @@ export async function definitionsFault(db: Db): Promise<string | null> {
   const made = await definitionsMade(db);
   if (made === null) return "has no views and functions of this build";
   if (made.checksum !== (await ownChecksum))
-    return `has the views and functions of another build: they are from ${made.version}, this is ${version}`;
+    return made.version === version
+      ? `has views and functions of other files than this build, also ${version}`
+      : `has the views and functions of another build: they are from ${made.version}, this is ${version}`;
   return made.intact ? null : "its views and functions are incomplete: some were dropped or replaced";
 }

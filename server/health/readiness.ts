@@ -55,7 +55,7 @@ async function schemaCheck(pool: Pool) {
   if (fault !== null)
     return {
       ok: false,
-      detail: `${fault}; run venuewatch migrate of the newer build, and start its programs`,
+      detail: `${fault}; run venuewatch migrate of the build whose programs are to run`,
     };
   return { ok: true, detail: "current" };
 }

@@ -1,7 +1,6 @@
 /**
- * Which requests of browsers are answered, as the protocol requires against DNS rebinding. The data is public, so this
- * protects only a service that is not: one on a machine of its own or in a private network, which a page of a stranger
- * could otherwise read through the browser of somebody inside.
+ * Which requests of browsers are answered, as the protocol requires against DNS rebinding. It keeps pages of strangers
+ * from asking in the name of their readers. It hides no data: /v1 gives the same to any page.
  */
 import { isIP } from "node:net";
 

@@ -76,7 +76,11 @@ export function serviceSource(service: Pick<RemoteService, "url" | "read">): Age
         `/v1/targets/${id}/state${region === null ? "" : `?${new URLSearchParams({ region })}`}`,
       ),
     venue: (id) => read(exchangeResponse, `/v1/targets/${id}`),
-    incidents: (query) => readChecked(incidentsResponse, `/v1/incidents?${query}`),
+    async incidents(query) {
+      const body = await readChecked(incidentsResponse, `/v1/incidents?${query}`);
+      const limit = Number(query.get("limit") ?? body.incidents.length);
+      return { ...body, incidents: body.incidents.slice(0, limit) };
+    },
     reliability: (days) => read(reliabilityResponse, `/v1/reliability?days=${days}`),
   };
 }

@@ -27,8 +27,12 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1");
 }
 
-/** Reserved names that are not in public DNS (RFC 6762, RFC 7686); .internal will never be delegated. */
-const neverPublic = /\.(local|onion|internal)$/;
+/**
+ * Names that public DNS does not have: those of one word, and reserved ones (RFC 2606, 6761, 6762, 7686, 8375).
+ * .internal is for private networks, and "default", "svc" and "cluster.local" are those of Kubernetes.
+ */
+const neverPublic =
+  /^[^.]+$|\.(local|onion|internal|intranet|lan|home|corp|private|test|example|invalid|localhost|arpa|default|svc)$/;
 
 function problemOfHost(host: string, allowLoopback: boolean): string | null {
   if (isIP(host) !== 0) return problemOfAddress(host, allowLoopback);
