@@ -1,92 +1,80 @@
 import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import { UserError } from "../../shared/process/user-error.js";
+import {
+  advice,
+  isOlder,
+  isSupported,
+  oldestTimescaledb,
+  type ServerVersions,
+  supportedRange,
+} from "./supported-servers.js";
 
-/** The oldest and newest versions of TimescaleDB and PostgreSQL on which the tests pass. */
-export const tested = {
-  timescaledb: { oldest: "2.23", newest: "2.29" },
-  postgres: { oldest: 15, newest: 18 },
-} as const;
-
-/** The tested versions in words. */
-export const testedRange =
-  `TimescaleDB ${tested.timescaledb.oldest} to ${tested.timescaledb.newest} ` +
-  `on PostgreSQL ${tested.postgres.oldest} to ${tested.postgres.newest}`;
+/** What to do about a server that has only the part of TimescaleDB that is under the Apache licence. */
+export const communityAdvice =
+  "install Timescale's own packages there (those of Debian and Ubuntu lack the rest), or remove timescaledb.license " +
+  "from postgresql.conf where it is set, and restart the server";
 
 /**
  * To be called outside a transaction, because TimescaleDB must be loaded before a session has done anything else with
  * it.
  *
- * @throws UserError if there is no suitable TimescaleDB
+ * @throws UserError if there is no suitable TimescaleDB; then nothing was created
  */
 export async function requireExtension(pool: Pool, log: Log): Promise<void> {
-  const found = (await versionsOf(pool)) ?? (await makeExtension(pool));
-  const { oldest } = tested.timescaledb;
-  if (isOlder(found.timescaledb, oldest))
+  const found = (await extensionOf(pool)) ?? (await makeExtension(pool));
+  refuseUnsuitable(found);
+  const { postgres, timescaledb } = found;
+  if (!isSupported(found))
+    log.warn(`this build was tested with ${supportedRange}; ${advice(found)}`, { postgres, timescaledb });
+}
+
+interface Extension extends ServerVersions {
+  /** `timescale`, or `apache`. */
+  license: string | null;
+}
+
+function refuseUnsuitable({ timescaledb, license }: Extension): void {
+  if (isOlder(timescaledb, oldestTimescaledb))
     throw new UserError(
-      `The database must have TimescaleDB ${oldest} or newer, but it has ${found.timescaledb}. ` +
+      `The database must have TimescaleDB ${oldestTimescaledb} or newer, but it has ${timescaledb}. ` +
         "Install a newer one there, and run: alter extension timescaledb update",
     );
-  if (!isTested(found))
-    log.warn(`this build was tested with ${testedRange}; ${advice(found)}`, {
-      ...found,
-    });
+  if (license === "apache")
+    throw new UserError(
+      "The database must have the community edition of TimescaleDB, for compression and continuous aggregates, but " +
+        `its timescaledb.license is ${license}: ${communityAdvice}`,
+    );
 }
 
-export interface ServerVersions {
-  /** Such as 17.11. */
-  postgres: string;
-  /** Such as 2.29.2. */
-  timescaledb: string;
-}
-
-/** Whether these versions were tested. Patch numbers do not matter. */
-export function isTested(found: ServerVersions): boolean {
-  const { timescaledb, postgres } = tested;
-  const major = parseInt(found.postgres);
-  return (
-    !isOlder(found.timescaledb, timescaledb.oldest) &&
-    !isOlder(timescaledb.newest, found.timescaledb) &&
-    major >= postgres.oldest &&
-    major <= postgres.newest
-  );
-}
-
-/** What to do about versions that are not tested. */
-export function advice({ postgres, timescaledb }: ServerVersions): string {
-  if (parseInt(postgres) < tested.postgres.oldest) return "upgrade PostgreSQL on the server";
-  if (isOlder(timescaledb, tested.timescaledb.oldest))
-    return "install a newer TimescaleDB on the server, and run: alter extension timescaledb update";
-  return "look for a newer release of venuewatch";
-}
-
-/** Compares major and minor numbers. */
-export function isOlder(version: string, than: string): boolean {
-  const [major = 0, minor = 0] = version.split(".").map((part) => parseInt(part));
-  const [leastMajor = 0, leastMinor = 0] = than.split(".").map(Number);
-  return major < leastMajor || (major === leastMajor && minor < leastMinor);
-}
-
-async function makeExtension(pool: Pool): Promise<ServerVersions> {
+async function makeExtension(pool: Pool): Promise<Extension> {
   let refused = "";
   try {
-    await pool.script("create extension if not exists timescaledb");
+    await pool.transaction(async (tx) => {
+      await tx.script("create extension if not exists timescaledb");
+      // only with the extension is its library loaded, and its licence known
+      refuseUnsuitable((await extensionOf(tx))!);
+    });
   } catch (error) {
+    if (error instanceof UserError) throw error;
     refused = (error as Error).message;
   }
   // a concurrent migrator may have created it when we could not
-  const found = await versionsOf(pool);
+  const found = await extensionOf(pool);
   if (found === undefined)
     throw new UserError(
       `The database must have the TimescaleDB extension, but creating it failed: ${refused}. ` +
-        `Install TimescaleDB ${tested.timescaledb.oldest} or newer there, or ask an administrator for: create extension timescaledb`,
+        `Install TimescaleDB ${oldestTimescaledb} or newer there, or ask an administrator for: create extension timescaledb`,
     );
   return found;
 }
 
-async function versionsOf(db: Db): Promise<ServerVersions | undefined> {
-  const [found] = await db.query<ServerVersions>(sql`
-    select current_setting('server_version') as postgres, extversion as timescaledb
+async function extensionOf(db: Db): Promise<Extension | undefined> {
+  const [found] = await db.query<Extension>(sql`
+    select
+      current_setting('server_version') as postgres,
+      extversion as timescaledb,
+      current_setting('timescaledb.license', true) as license
     from pg_extension
     where extname = 'timescaledb'
   `);

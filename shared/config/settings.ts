@@ -92,7 +92,7 @@ export const settingTable = [
     name: "DATABASE_URL",
     default: "the embedded database",
     meaning:
-      "`postgres://` address of a PostgreSQL 15+ server with TimescaleDB; separate the `host:port` of a cluster by commas, and the writable one is used; unset: the embedded database in `DATA_DIR`",
+      "`postgres://` address of a PostgreSQL server with TimescaleDB; separate the `host:port` of a cluster by commas, and the writable one is used; unset: the embedded database in `DATA_DIR`",
   },
   {
     name: "DATABASE_READ_URL",

@@ -170,6 +170,7 @@ void t.test("only entry points lie directly in the top folders", (t) => {
     ...["probe/metrics.ts", "probe/probe.ts"],
     ...["server/cli.ts", "test/on-node-lines.ts", "test/registry-check.ts", "test/run.ts", "test/screenshots.ts"],
     "test/write-client-types.ts",
+    "test/write-newer-names.ts",
   ]);
   t.end();
 });

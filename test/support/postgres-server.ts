@@ -88,8 +88,17 @@ export interface Server {
   stop: () => Promise<void>;
 }
 
-/** Creates and starts a server that archives its WAL into `archive`. It is stopped when the test ends. */
-export async function startServer(t: Test, { folder, sh }: Place, name: string): Promise<Server & { archive: string }> {
+/**
+ * Creates and starts a server that archives its WAL into `archive`. It is stopped when the test ends.
+ *
+ * @param settings more lines of postgresql.conf
+ */
+export async function startServer(
+  t: Test,
+  { folder, sh }: Place,
+  name: string,
+  settings = "",
+): Promise<Server & { archive: string }> {
   const pgdata = join(folder, name);
   const archive = join(folder, `${name}-archive`);
   const port = await freePort();
@@ -107,6 +116,7 @@ fsync = off
 wal_level = replica
 archive_mode = on
 archive_command = 'test ! -f ${archive}/%f && cp %p ${archive}/%f'
+${settings}
 `,
   );
   const stop = async () => {

@@ -3,8 +3,9 @@ import type { DatabaseError } from "pg";
 import { databaseFault } from "../../../shared/database/fault.js";
 import { type Pool, openPool, sql } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
-import { advice, isOlder, isTested, tested, testedRange } from "../../database/require-extension.js";
+import { communityAdvice } from "../../database/require-extension.js";
 import { definitionsFault, schemaState } from "../../database/schema-state.js";
+import { advice, isOlder, isSupported, oldestTimescaledb, supportedRange } from "../../database/supported-servers.js";
 import { version } from "../../../shared/config/package.js";
 import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 import type { Registry } from "../../../shared/registry/registry.js";
@@ -76,21 +77,23 @@ async function serverFound(pool: Pool): Promise<Finding[]> {
   const [server] = await pool.query<{
     version: string;
     timescaledb: string | null;
+    license: string | null;
     now: Date;
   }>(sql`
     select
       current_setting('server_version') as version,
       (select extversion from pg_extension where extname = 'timescaledb') as timescaledb,
+      current_setting('timescaledb.license', true) as license,
       clock_timestamp() as now
   `);
   const tookMs = Date.now() - sentMs;
-  const { version, timescaledb, now } = server!;
+  const { version, timescaledb, license, now } = server!;
   const aheadMs = Math.round(sentMs + tookMs / 2 - +now);
   const clock = `this clock is ${aheadMs} ± ${Math.ceil(tookMs / 2)} ms ahead of the database's`;
   const certainMs = Math.abs(aheadMs) - tookMs / 2;
   const advice = "synchronise both machines with a time server";
   return [
-    versionsFound(version, timescaledb, tookMs),
+    versionsFound(version, timescaledb, license, tookMs),
     certainMs > maxClockMs
       ? failure("database clock", clock, advice)
       : certainMs > warnClockMs
@@ -99,20 +102,21 @@ async function serverFound(pool: Pool): Promise<Finding[]> {
   ];
 }
 
-function versionsFound(postgres: string, timescaledb: string | null, tookMs: number): Finding {
-  const { oldest, newest } = tested.timescaledb;
+function versionsFound(postgres: string, timescaledb: string | null, license: string | null, tookMs: number): Finding {
   if (timescaledb === null)
     return failure(
       "database",
       `PostgreSQL ${postgres} without TimescaleDB`,
-      `install TimescaleDB ${oldest} to ${newest} there, then run venuewatch migrate`,
+      `install TimescaleDB there, then run venuewatch migrate; this build was tested with ${supportedRange}`,
     );
   const found = `PostgreSQL ${postgres} with TimescaleDB ${timescaledb} answers in ${tookMs} ms`;
+  if (license === "apache")
+    return failure("database", `${found}, but timescaledb.license is ${license}, not timescale`, communityAdvice);
   const versions = { postgres, timescaledb };
-  if (isTested(versions)) return ok("database", found);
+  if (isSupported(versions)) return ok("database", found);
   // migrate refuses an older one
-  const grade = isOlder(timescaledb, oldest) ? failure : warning;
-  return grade("database", `${found}, but this build was tested with ${testedRange}`, advice(versions));
+  const grade = isOlder(timescaledb, oldestTimescaledb) ? failure : warning;
+  return grade("database", `${found}, but this build was tested with ${supportedRange}`, advice(versions));
 }
 
 async function schemaFound(pool: Pool): Promise<Finding> {

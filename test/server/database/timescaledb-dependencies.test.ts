@@ -4,7 +4,6 @@ import { join } from "node:path";
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
 import { packagedFile } from "../../../shared/config/package.js";
-import { advice, isTested, tested } from "../../../server/database/require-extension.js";
 import { migratedDatabase } from "../../support/database.js";
 
 void t.test("no object of ours prevents the extension from replacing its relations", async (t) => {
@@ -56,21 +55,5 @@ void t.test("no source names TimescaleDB's internals", (t) => {
   );
   // an applied file must not change; the indexes that it drops are ours
   t.same(naming, ["sql/schema/013-shorter-chunks.sql"]);
-  t.end();
-});
-
-void t.test("untested versions are recognised", (t) => {
-  const { oldest, newest } = tested.timescaledb;
-  const of = (timescaledb: string, postgres: number) => isTested({ timescaledb, postgres: `${postgres}.3` });
-  t.ok(of(`${oldest}.0-dev`, tested.postgres.newest));
-  t.ok(of(`${newest}.99`, tested.postgres.oldest));
-  t.notOk(of("2.9.3", tested.postgres.newest), "an older version, although it sorts later as text");
-  t.notOk(of("2.130.0", tested.postgres.newest));
-  t.notOk(of("3.0.0", tested.postgres.newest));
-  t.notOk(of(`${newest}.0`, tested.postgres.oldest - 1));
-  t.notOk(of(`${newest}.0`, tested.postgres.newest + 1));
-  t.match(advice({ timescaledb: "2.9.3", postgres: "17.3" }), "TimescaleDB");
-  t.match(advice({ timescaledb: newest, postgres: "14.3" }), "PostgreSQL");
-  t.match(advice({ timescaledb: "3.0.0", postgres: "17.3" }), "venuewatch");
   t.end();
 });

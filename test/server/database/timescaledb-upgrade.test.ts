@@ -10,7 +10,7 @@ import { accepted, tick } from "../../../server/engine/tick.js";
 import { migrate } from "../../../server/database/migrate.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
-import { isTested } from "../../../server/database/require-extension.js";
+import { isSupported } from "../../../server/database/supported-servers.js";
 import { definitionsMade } from "../../../server/database/schema-state.js";
 import { emptyDatabase } from "../../support/database.js";
 import { insertRaw, randomFrom, samplesWithin } from "../../support/random-samples.js";
@@ -78,7 +78,7 @@ async function versionsOn(url: string | undefined): Promise<string[]> {
   `);
   await client.end();
   return rows
-    .filter(({ version, postgres }) => isTested({ timescaledb: version, postgres }))
+    .filter(({ version, postgres }) => isSupported({ timescaledb: version, postgres }))
     .map(({ version }) => version);
 }
 

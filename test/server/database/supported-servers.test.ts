@@ -1,0 +1,86 @@
+/** sql/servers.json says which servers are promised; documents, deployments and CI say the same. */
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { parseYaml } from "@redocly/openapi-core";
+import t from "tap";
+import { packagedFile } from "../../../shared/config/package.js";
+import { advice, isSupported, supported, supportedRange } from "../../../server/database/supported-servers.js";
+
+const textOf = (path: string) => readFileSync(packagedFile(path), "utf8");
+
+void t.test("untested versions are recognised", (t) => {
+  for (const [major, { oldest, newest }] of Object.entries(supported)) {
+    const of = (timescaledb: string) => isSupported({ timescaledb, postgres: `${major}.3` });
+    const after = (release: string) => release.replace(/\.(\d+)\..*/, (_, minor) => `.${Number(minor) + 1}.0`);
+    t.ok(of(oldest) && of(`${oldest}-dev`) && of(newest) && of(newest.replace(/\d+$/, "99")), major);
+    t.notOk(of("2.9.3"), "an older version, although it sorts later as text");
+    t.notOk(of(after(newest)) || of(newest.replace(/\.\d+\./, ".130.")) || of("3.0.0"));
+  }
+  const [lowest = 0, ...others] = Object.keys(supported).map(Number);
+  const { newest } = supported[lowest]!;
+  t.notOk(isSupported({ timescaledb: newest, postgres: `${lowest - 1}.3` }));
+  t.notOk(isSupported({ timescaledb: newest, postgres: `${others.at(-1)! + 1}.3` }));
+  t.match(advice({ timescaledb: "2.9.3", postgres: "17.3" }), "TimescaleDB");
+  t.match(advice({ timescaledb: newest, postgres: "14.3" }), "PostgreSQL");
+  t.match(advice({ timescaledb: "3.0.0", postgres: "17.3" }), "venuewatch");
+  t.end();
+});
+
+void t.test("documents promise exactly these servers, in one place", (t) => {
+  const pages = ["README.md", ...readdirSync(packagedFile("docs")).map((name) => `docs/${name}`)];
+  const promises = pages
+    .filter((path) => path.endsWith(".md"))
+    .map((path) => ({ path, parts: textOf(path).replace(/\s+/g, " ").split(supportedRange) }));
+  t.strictSame(
+    promises.filter(({ parts }) => parts.length > 1).map(({ path }) => path),
+    ["docs/production.md"],
+  );
+  const others = promises.flatMap(({ path, parts }) =>
+    [...parts.join().matchAll(/TimescaleDB [\d.]+ (?:to|or newer)|PostgreSQL \d+(?:\+| to \d+)/g)].map(([one]) => [
+      path,
+      one,
+    ]),
+  );
+  t.strictSame(others, []);
+  t.end();
+});
+
+void t.test("deployments use promised servers", (t) => {
+  const found = [
+    ...textOf("compose.yaml").matchAll(/timescale\/timescaledb:(?<timescaledb>[\d.]+)-pg(?<postgres>\d+)/g),
+    ...textOf("production/kubernetes/database/cluster.yaml").matchAll(
+      /timescaledb:(?<postgres>[\d.]+)-(?<timescaledb>[\d.]+)/g,
+    ),
+  ].map(({ groups }) => groups as { postgres: string; timescaledb: string });
+  t.equal(found.length, 2);
+  for (const one of found) t.ok(isSupported(one), `${one.timescaledb} on ${one.postgres}`);
+  t.end();
+});
+
+void t.test("CI runs all tests on the oldest and the newest of each", (t) => {
+  interface Job {
+    outputs?: Record<string, string>;
+    strategy?: { matrix: Record<string, string> };
+    env?: Record<string, string>;
+    steps: { id?: string; run?: string }[];
+  }
+  const { jobs } = parseYaml(textOf(".github/workflows/servers.yaml")) as { jobs: Record<string, Job> };
+  const { promised, test } = jobs as { promised: Job; test: Job };
+  const read = promised.steps.find(({ id }) => id === "read")!.run!.replace(/>>"\$GITHUB_OUTPUT"/, "");
+  const line = execFileSync("sh", ["-ec", read], { cwd: packagedFile(""), encoding: "utf8" });
+  const servers = JSON.parse(/^servers=(.*)\n$/.exec(line)![1]!) as unknown;
+  t.strictSame(
+    servers,
+    Object.entries(supported).map(([postgres, releases]) => ({ postgres, ...releases })),
+  );
+  t.equal(promised.outputs!.servers, "${{ steps.read.outputs.servers }}");
+  t.equal(test.strategy!.matrix.server, "${{ fromJSON(needs.promised.outputs.servers) }}");
+  t.match(test.env, {
+    OLDEST: "timescale/timescaledb:${{ matrix.server.oldest }}-pg${{ matrix.server.postgres }}",
+    NEWEST: /^timescale\/timescaledb:.*matrix\.server\.newest \}\}-pg\$\{\{ matrix\.server\.postgres \}\}$/,
+  });
+  const steps = test.steps.map(({ run = "" }) => run).join("\n");
+  t.match(steps, /start "\$OLDEST" 5501\nstart "\$NEWEST" 5502\n/);
+  t.match(steps, /make test-servers TEST_SERVERS="[^"]*:5501\/[^"]*:5502\/[^"]*"/);
+  t.end();
+});

@@ -1,0 +1,124 @@
+/**
+ * The usual run has only the embedded database, whose PostgreSQL is newer than the oldest promised one. So this
+ * compares all SQL with the grammar and the names of that one. TimescaleDB needs no list: the embedded database has the
+ * oldest promised release.
+ */
+import { readFileSync } from "node:fs";
+import t from "tap";
+import { packagedFile } from "../../shared/config/package.js";
+import { sql } from "../../shared/database/pool.js";
+import { supported } from "../../server/database/supported-servers.js";
+import { migratedDatabase } from "../support/database.js";
+import { grammar, parsed, parsedFiles, type ParsedSql, parsedPrograms } from "../support/product-sql.js";
+
+type Kind = "functions" | "overloads" | "types" | "relations" | "columns" | "settings" | "roles";
+
+/** By major version, what PostgreSQL added: test/write-newer-names.ts. */
+const added = JSON.parse(readFileSync(packagedFile("test/support/newer-names.json"), "utf8")) as Record<
+  string,
+  Record<Kind, string[]>
+>;
+const oldest = Math.min(...Object.keys(supported).map(Number));
+const newer = Object.entries(added).filter(([major]) => Number(major) > oldest);
+const product = [...parsedFiles(), ...parsedPrograms()];
+
+void t.test("the lists and the grammar are those of the promised servers", async (t) => {
+  t.equal(grammar, oldest, "the major version of libpg-query in package.json");
+  t.same(Object.keys(added).map(Number), Object.keys(supported).map(Number).slice(1));
+  const { pool } = await migratedDatabase(t);
+  const [here] = await pool.query<{ major: number }>(
+    sql`select current_setting('server_version_num')::int / 10000 as major`,
+  );
+  t.ok(String(here!.major) in supported, `the lists reach to this database's PostgreSQL ${here!.major}`);
+});
+
+void t.test("the oldest promised PostgreSQL parses all SQL", (t) => {
+  t.ok(product.length > 900, `${product.length} texts`);
+  const faults = product.filter(({ fault }) => fault !== null);
+  t.strictSame(
+    faults.map(({ path, text, fault }) => `${path}: ${fault}: ${text.slice(0, 200)}`),
+    [],
+  );
+  t.end();
+});
+
+void t.test("all SQL uses only names that the oldest promised PostgreSQL has", (t) => {
+  t.strictSame(product.flatMap(newerNames), []);
+  t.end();
+});
+
+void t.test("no view or function uses a form of a function that the oldest promised PostgreSQL lacks", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const overloads = newer.flatMap(([, { overloads }]) => overloads);
+  const used = await pool.query<{ object: string; uses: string }>(sql`
+    with parsed as (
+      select ev_class::regclass::text as object, ev_action::text as tree from pg_rewrite where oid >= 16384
+      union all
+      select oid::regprocedure::text, prosqlbody::text from pg_proc where prosqlbody is not null
+      union all
+      select conname, conbin::text from pg_constraint where conbin is not null
+      union all
+      select adrelid::regclass::text, adbin::text from pg_attrdef
+      union all
+      select indexrelid::regclass::text, concat(indexprs::text, indpred::text) from pg_index where indexrelid >= 16384
+    )
+    select distinct object, name as uses
+    from parsed
+    cross join regexp_matches(tree, ':(?:funcid|opfuncid|aggfnoid|winfnoid) (\\d+)', 'g') as found
+    cross join lateral (values (found[1]::oid::regprocedure::text)) of_it (name)
+  `);
+  t.ok(used.length > 1000, `${used.length} uses`);
+  t.strictSame(
+    used.filter(({ uses }) => overloads.includes(uses)),
+    [],
+  );
+});
+
+void t.test("what is newer than the oldest promised PostgreSQL is found, wherever it stands", (t) => {
+  const plpgsql = (body: string) => `create function f() returns void language plpgsql as $$ ${body} $$`;
+  for (const [text, found] of [
+    ["select pg_input_is_valid(e, 'timestamptz') from entry e", "pg_input_is_valid"],
+    ["create view v as select any_value(x order by y) from a group by z", "any_value"],
+    [
+      "create function f() returns text language sql return (select pg_input_is_valid('a', 'b')::text)",
+      "pg_input_is_valid",
+    ],
+    ["create function f() returns text language sql as $$ select random_normal()::text $$", "random_normal"],
+    [plpgsql("declare a int := random_normal(); begin end;"), "random_normal"],
+    [plpgsql("begin if a then b := case when c then d else random_normal() end; end if; end;"), "random_normal"],
+    [plpgsql("begin for a in select * from (select 1) where b loop null; end loop; end;"), "must have an alias"],
+    ["do $$ begin perform pg_input_is_valid('a', 'b'); end $$", "pg_input_is_valid"],
+    ["select m.inherit_option from pg_auth_members m", "pg_auth_members.inherit_option"],
+    ["select inherit_option from pg_catalog.pg_auth_members", "pg_auth_members.inherit_option"],
+    ["select reads from pg_stat_io", "pg_stat_io"],
+    ["set transaction_timeout = '1s'", "transaction_timeout"],
+    ["grant pg_maintain to somebody", "pg_maintain"],
+    ["grant a to b with set false", "syntax error"],
+    ["select * from (select 1)", "must have an alias"],
+    ["select x is json", "syntax error"],
+    ["merge into a using b on a.c = b.c when matched then delete returning a.c", "syntax error"],
+  ] as const) {
+    const faults = parsed("", text).flatMap((one) => [...(one.fault === null ? [] : [one.fault]), ...newerNames(one)]);
+    t.match(faults.join(), found, text);
+  }
+  t.end();
+});
+
+function newerNames({ path, names }: ParsedSql): string[] {
+  if (names === null) return [];
+  const { functions, relations, columns, words } = names;
+  const read = [...relations];
+  return newer.flatMap(([major, kinds]) =>
+    [
+      ...kinds.functions.filter((name) => functions.has(name)),
+      ...kinds.relations.filter((name) => read.some(([, relation]) => relation === name)),
+      ...[...kinds.types, ...kinds.settings, ...kinds.roles].filter((name) => words.has(name)),
+      ...kinds.columns.filter((name) => {
+        const [of = "", column = ""] = name.split(".");
+        return read.some(
+          ([alias, relation]) => relation === of && [alias, ""].some((from) => columns.has(`${from}.${column}`)),
+        );
+      }),
+    ].map((name) => `${path}: ${name} is of PostgreSQL ${major}`),
+  );
+}
