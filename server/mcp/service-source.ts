@@ -90,21 +90,54 @@ function refusalOf(error: unknown): ServiceRefusal | null {
   return error instanceof NoData && error.cause instanceof ServiceRefusal ? error.cause : null;
 }
 
+/** What a name may be, wherever a body has it: ids are not quoted, so nothing else may come as one. */
+const ids: Record<string, string> = {
+  id: "^[a-z0-9-]{1,64}$",
+  venue: "^[a-z0-9-]{1,64}$",
+  region: "^[a-z0-9-]{1,64}$",
+  regions: "^[a-z0-9-]{1,64}$",
+  component: "^(rest|ws):[a-z0-9-]{1,64}$",
+  slug: "^[a-z0-9-]{1,160}$",
+  incident: "^[a-z0-9-]{1,160}$",
+};
+
 /** Makes a check against the schemas of this build. A newer service may have more fields and categories. */
 function makeShapes() {
   const ajv = new Ajv2020({ strict: false, formats: { "date-time": true, date: true } });
   const checks = new Map<Schema, ValidateFunction>();
   return <Described extends Schema>(schema: Described, body: unknown): body is TypeOf<Described> => {
     let check = checks.get(schema);
-    if (check === undefined) checks.set(schema, (check = ajv.compile(withAnyCategory(schema) as Schema)));
+    if (check === undefined) checks.set(schema, (check = ajv.compile(checked(schema) as Schema)));
     return check(body);
   };
 }
 
-function withAnyCategory(part: unknown): unknown {
-  if (Array.isArray(part)) return part.map(withAnyCategory);
+/**
+ * The schema with ids in the form of ids, and with any category.
+ *
+ * @param pattern of the texts in this part; null: any
+ */
+function checked(part: unknown, pattern: string | null = null): unknown {
+  if (Array.isArray(part)) return part.map((one) => checked(one, pattern));
   if (typeof part !== "object" || part === null) return part;
   const isCategories = (name: string, value: unknown) => name === "enum" && isDeepStrictEqual(value, [...categories]);
-  const kept = Object.entries(part).filter(([name, value]) => !isCategories(name, value));
-  return Object.fromEntries(kept.map(([name, value]) => [name, withAnyCategory(value)]));
+  const kept = Object.entries(part)
+    .filter(([name, value]) => !isCategories(name, value))
+    .map(([name, value]) => [
+      name,
+      name === "properties" ? checkedProperties(value as object) : checked(value, pattern),
+    ]);
+  const isText = "type" in part && part.type === "string" && !("enum" in part);
+  return { ...Object.fromEntries(kept), ...(isText && pattern !== null && { pattern }) };
+}
+
+/** A venue's notice has an id in the venue's own words, which no answer shows. */
+function checkedProperties(properties: object): object {
+  const isVenue = "category" in properties;
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, value]) => [
+      name,
+      checked(value, name === "id" && !isVenue ? null : (ids[name] ?? null)),
+    ]),
+  );
 }

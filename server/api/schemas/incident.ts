@@ -32,11 +32,7 @@ import { official, officialIncident } from "./official.js";
 const startedAt = "2026-01-31T11:41:06.000Z";
 const openedAt = "2026-01-31T11:41:20.000Z";
 
-export const component = text(
-  "rest:<name> or ws:<name>; ws:conn is the socket shared by the streams.",
-  "rest:ticker",
-  /^(rest|ws):[a-z0-9-]{1,64}$/,
-);
+export const component = text("rest:<name> or ws:<name>; ws:conn is the socket shared by the streams.", "rest:ticker");
 const kind = oneOf(["rest", "ws"], "Kind of the component.");
 export const componentLabel = text("Its name for people.", "Ticker");
 export const target = text(
