@@ -87,7 +87,7 @@ void t.test("commands, regions and ports match the code", (t) => {
 
   const proxy = readFileSync(packagedFile("production/haproxy.cfg"), "utf8");
   const behind = [...proxy.matchAll(/^ +server (\S+) (\S+)/gm)].map(([, name, address]) => [name, address]);
-  const webs = ["web-1", "web-2", "web"].map((name) => [name, `${name}:${port}`]);
+  const webs = ["web-a", "web-b", "web"].map((name) => [name, `${name}:${port}`]);
   t.same(behind, [...webs, ...webs], "the ready servers, or else those that answer");
   t.equal(proxy.split(`check port ${healthPort.web} `).length, 3);
   t.end();

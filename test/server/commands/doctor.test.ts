@@ -278,7 +278,7 @@ void t.test("the doctor counts waiting samples", async (t) => {
   t.match(finding, { grade: "failure", found: /ENOTDIR/ }, "it is unreadable, and the other checks run");
 
   async function spoolFinding() {
-    const findings = await dataDirFound({ dataDir });
+    const findings = await dataDirFound({ dataDir, databaseUrl: null, region: null });
     return findings.find(({ check }) => check === "spool");
   }
 });
