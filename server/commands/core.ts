@@ -8,7 +8,8 @@ import { openPool, warnUnlessReachable } from "../../shared/database/pool.js";
 import { startCore } from "../engine/core.js";
 import { makeEngineMetrics } from "../engine/metrics.js";
 import { untilMigrated } from "../database/until-migrated.js";
-import { makeBackupMetrics } from "../health/backup-metrics.js";
+import { makeBackupMetrics, type ServerDisk } from "../health/backup-metrics.js";
+import { queryAtScrape } from "../health/scrape-query.js";
 import { startHealth } from "../health/health.js";
 import { runUntilStopped } from "../process/lifecycle.js";
 import { makeLog } from "../../shared/log/log.js";
@@ -123,7 +124,8 @@ export async function run(): Promise<void> {
     life.onClose("alerts", dispatcher.close);
     const keepingAddress = startKeepingAddress(pool, settings, log);
     life.onClose("the service's address", keepingAddress.end);
-    makeBackupMetrics(metrics, { db: readinessPool, baseBackups: settings.baseBackups, log });
+    const serverDisk = queryAtScrape(() => readinessPool.file<ServerDisk>("server_disk"), log);
+    makeBackupMetrics(metrics, serverDisk, settings.baseBackups, log);
     const core = startCore({
       pool,
       leasePool,

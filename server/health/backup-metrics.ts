@@ -1,14 +1,12 @@
 /** Metrics of what a restore needs: the archive of the WAL, base backups, and room on the disks. */
 import { readdir, statfs } from "node:fs/promises";
-import type { Db } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import { makeOutage } from "../../shared/log/outage.js";
 import type { OwnMetrics } from "../../shared/log/own-metrics.js";
 import { addGauge, addLabelledGauge } from "../../shared/log/read-gauge.js";
-import { queryAtScrape } from "./scrape-query.js";
 
 /** One row of `server_disk.sql`. */
-interface ServerDisk {
+export interface ServerDisk {
   archive_failing: boolean | null;
   archived_at: Date | null;
   database_bytes: number | null;
@@ -16,17 +14,18 @@ interface ServerDisk {
   slots: { slot: string; bytes: number }[];
 }
 
-export interface BackupMetricsOptions {
-  /** Separate from the engine's connections. */
-  db: Db;
-  /** Directory of base backups; null: not known here, so nothing is exported about them. */
-  baseBackups: string | null;
-  log: Log;
-}
-
-/** Read from the database and the disk at every scrape. */
-export function makeBackupMetrics(registry: OwnMetrics, { db, baseBackups, log }: BackupMetricsOptions): void {
-  const disk = queryAtScrape(() => db.file<ServerDisk>("server_disk"), log);
+/**
+ * Read at every scrape.
+ *
+ * @param disk null while the database does not answer
+ * @param baseBackups directory of base backups; null: not known here, so nothing is exported about them
+ */
+export function makeBackupMetrics(
+  registry: OwnMetrics,
+  disk: () => Promise<ServerDisk | null>,
+  baseBackups: string | null,
+  log: Log,
+): void {
   const gauges: [name: string, help: string, value: (disk: ServerDisk) => number | boolean | null][] = [
     [
       "wal_archive_failing",

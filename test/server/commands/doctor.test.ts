@@ -237,7 +237,8 @@ void t.test("venuewatch doctor", async (t) => {
       insert into probe (region_id, process, version, started_at, seen_at, unmeasured, alive_until)
       select region_id, gen_random_uuid(), '0.0.1', now(), now(), 0, now() + interval '1 hour' from region where region = 'us-east'
     `);
-    await doctorFinds(t, { ...env, PORT: String(taken), DATA_DIR: "/dev/null" }, ["data directory"], {
+    const probe = { ...env, REGION: "us-east", DATA_DIR: "/dev/null" };
+    await doctorFinds(t, { ...probe, PORT: String(taken) }, ["data directory"], {
       ports: { found: `${taken} taken` },
       probes: { grade: "warning", found: "us-east 0.0.1" },
     });
