@@ -203,7 +203,11 @@ void t.test("no service has more rights or resources than it needs", (t) => {
   for (const [name, { networks }] of services) if (networks?.includes("reach")) t.match(name, /^(database|replica)$/);
   t.match(compose.networks, { data: { internal: true }, watch: { internal: true } });
   for (const name of ["reach", "edge"])
-    t.match(compose.networks[name], { driver_opts: { "com.docker.network.bridge.enable_ip_masquerade": "false" } }, name);
+    t.match(
+      compose.networks[name],
+      { driver_opts: { "com.docker.network.bridge.enable_ip_masquerade": "false" } },
+      name,
+    );
   t.match(compose.services["logins"], { depends_on: { migrate: { condition: "service_completed_successfully" } } });
   t.end();
 });

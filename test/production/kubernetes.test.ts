@@ -216,7 +216,8 @@ void t.test("Prometheus reaches what its monitors scrape, and nobody reaches add
   }
   t.equal(scraped, 4, "core, web and probes, and web's API");
   for (const [name, { egress }] of policyOf)
-    for (const rule of egress!) t.ok(rule.to && rule.to.length > 0, `${name}: ${JSON.stringify(rule.ports)} has a target`);
+    for (const rule of egress!)
+      t.ok(rule.to && rule.to.length > 0, `${name}: ${JSON.stringify(rule.ports)} has a target`);
   t.end();
 });
 

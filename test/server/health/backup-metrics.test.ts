@@ -29,7 +29,12 @@ void t.test("the newest complete base backup counts, and none is older than all"
   const directory = join(t.testdir({}), "base");
   const lines: string[] = [];
   const registry = makeOwnMetrics("core");
-  makeBackupMetrics(registry, () => Promise.resolve(null), directory, makeLog("core", "warn", (line) => lines.push(line)));
+  makeBackupMetrics(
+    registry,
+    () => Promise.resolve(null),
+    directory,
+    makeLog("core", "warn", (line) => lines.push(line)),
+  );
   const metrics = async () => {
     const series = parseExposition(await registry.metrics()).flatMap((family) => family.series);
     return new Map(series.map(({ name, value }) => [name, value]));
@@ -38,7 +43,8 @@ void t.test("the newest complete base backup counts, and none is older than all"
 
   t.equal(await newest(), 0, "there is no directory before the first");
   t.same(lines, []);
-  for (const name of ["20261127T031502Z", "20261128T031500Z", "part"]) await mkdir(join(directory, name), { recursive: true });
+  for (const name of ["20261127T031502Z", "20261128T031500Z", "part"])
+    await mkdir(join(directory, name), { recursive: true });
   t.equal(await newest(), Date.UTC(2026, 10, 28, 3, 15) / 1000);
   const free = (await metrics()).get("venuewatch_base_backup_disk_free_ratio")!;
   t.ok(free > 0 && free < 1);
