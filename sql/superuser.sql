@@ -60,8 +60,8 @@ begin
 end;
 $$;
 
--- Sums the sizes of the WAL's files for core's metrics (views/016-wal-bytes.sql). Servers that allow this only to members
--- of pg_monitor would otherwise need that role, which also reads every statement of every session.
+-- Sums the sizes of the WAL's files for core's metrics (views/016-wal-bytes.sql). Role pg_monitor would allow it, too,
+-- but also to read every statement of every session.
 grant execute on function pg_catalog.pg_ls_waldir() to vw_definer;
 
 -- Settings that only a superuser may give (logins.setting has them all): a login's limit of temporary files, and what

@@ -1,6 +1,6 @@
--- What fills the disk of a server, and whether its WAL reaches the archive. One row. `archive_failing` and `archived_at`
--- are null where nothing is archived; `database_bytes` is null on the embedded database, where the sum would keep
--- everybody waiting.
+-- What fills the disk of a server, and whether its WAL reaches the archive. One row {archive_failing, archived_at,
+-- database_bytes, wal_bytes, slots}. The first two are null where nothing is archived; `database_bytes` is null on the
+-- embedded database, where the sum would keep everybody waiting.
 select
   case when a.on then coalesce(s.last_failed_time > coalesce(s.last_archived_time, '-infinity'), false) end
     as archive_failing,
