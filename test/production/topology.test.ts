@@ -115,7 +115,7 @@ async function startsOnPrimary(t: Test, stage: ProductionStage) {
     (await stage.program(service)).start();
   for (const program of Object.values(stage.programs)) await becomesReady(t, program);
   const { web } = stage.programs;
-  await until(async () => (await board(web!.url)).venues.every(({ state }) => state === "operational"), 60_000, 250);
+  await until(async () => (await board(web!.url)).venues.every(({ state }) => state === "operational"), 60_000, 1_000);
   const fleet = await get<{ regions: { id: string; reporting: boolean }[] }>(`${web!.url}/v1/regions`);
   const reporting = fleet.regions.filter(({ reporting }) => reporting);
   t.match(reporting, [{ id: regions[0] }, { id: regions[1] }]);
