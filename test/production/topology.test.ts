@@ -135,7 +135,7 @@ async function startsReplica(t: Test, stage: ProductionStage) {
   t.notOk(existsSync(part));
   const [slot] = await rowsOf(stage.ownerUrl("primary"), "select slot_name, active from pg_replication_slots");
   t.same(slot, { slot_name: "replica", active: true });
-  t.match(replica.output(), "takes a base backup");
+  t.match(replica.output(), "taking a base backup");
 
   for (const service of ["web-a", "web-b"]) (await stage.program(service)).start();
   for (const name of ["web-a", "web-b"]) {
@@ -317,7 +317,7 @@ async function replicaDies(t: Test, stage: ProductionStage) {
   replica.start();
   await becomesReady(t, web);
   t.equal((await fetch(`${web.url}/v1/status`)).status, 200);
-  t.equal(replica.output().match(/takes a base backup/g)!.length, 1, "it continues where it was");
+  t.equal(replica.output().match(/taking a base backup/g)!.length, 1, "it continues where it was");
 }
 
 async function primaryRestarts(t: Test, stage: ProductionStage) {
