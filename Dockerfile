@@ -1,8 +1,7 @@
 # One image for all programs. The command selects one: `docker run … venuewatch web`.
 # Node 24 is the newest line with long-term support (server/commands/doctor/node-lines.ts has the end of support).
-# A tag may be moved. To pin the image, write node:24.21.0-bookworm-slim@sha256:<digest>, which
-# `docker buildx imagetools inspect node:24.21.0-bookworm-slim` prints.
-ARG NODE=node:24.21.0-bookworm-slim
+# A tag may be moved, so the digest is given, too. `docker buildx imagetools inspect node:TAG` prints that of another tag.
+ARG NODE=node:24.21.0-bookworm-slim@sha256:2fe369e969550cde8e867afc3fe370b260140cab4a23d467074295b42163d553
 
 FROM ${NODE} AS build
 WORKDIR /build

@@ -24,7 +24,6 @@ take() {
     printf '%s:%s:*:backup:' "$PRIMARY_HOST" "${PRIMARY_PORT:-5432}"
     sed -e 's/[\\:]/\\&/g' "$BACKUP_PASSWORD_FILE"
   } >"$passfile"
-  mkdir -p "$BACKUPS/base"
   # an interrupted backup is never taken for a complete one
   rm -rf "$BACKUPS/base/part"
   # includes the WAL written during the backup, so that it can be restored without the archive
@@ -57,13 +56,17 @@ remove_old() {
   pg_archivecleanup -x .gz "$BACKUPS/wal" "$first"
 }
 
+# Others may read the names of backups, which tell core how old the newest is, but not what is in them.
+mkdir -p "$BACKUPS/base"
+chmod 755 "$BACKUPS/base"
+
 if [ "${1:-}" != daily ]; then
   take
   remove_old
   exit
 fi
 while :; do
-  if [ ! -d "$BACKUPS/base" ] || [ -z "$(find "$BACKUPS/base" -maxdepth 1 -name '*Z' -mmin -1440)" ]; then
+  if [ -z "$(find "$BACKUPS/base" -maxdepth 1 -name '*Z' -mmin -1440)" ]; then
     take
     remove_old
   fi

@@ -61,6 +61,10 @@ begin
 end;
 $$;
 
+-- Sums the sizes of the WAL's files for core's metrics (views/016-wal-bytes.sql). Role pg_monitor would allow it, too,
+-- but also to read every statement of every session.
+grant execute on function pg_catalog.pg_ls_waldir() to vw_definer;
+
 -- Settings that only a superuser may give (logins.setting has them all): a login's limit of temporary files, and what
 -- is logged about it.
 do $$

@@ -4,9 +4,12 @@ import { makeAlertMetrics } from "../alerts/delivery/metrics.js";
 import { makePoster } from "../alerts/delivery/post.js";
 import { makeSealing } from "../alerts/channels/sealing.js";
 import { startKeepingAddress } from "../alerts/channels/service-address.js";
-import { connect, openPool } from "../../shared/database/pool.js";
+import { openPool, warnUnlessReachable } from "../../shared/database/pool.js";
 import { startCore } from "../engine/core.js";
 import { makeEngineMetrics } from "../engine/metrics.js";
+import { untilMigrated } from "../database/until-migrated.js";
+import { makeBackupMetrics, type ServerDisk } from "../health/backup-metrics.js";
+import { queryAtScrape } from "../health/scrape-query.js";
 import { startHealth } from "../health/health.js";
 import { runUntilStopped } from "../process/lifecycle.js";
 import { makeLog } from "../../shared/log/log.js";
@@ -44,12 +47,14 @@ export async function run(): Promise<void> {
   await runUntilStopped(log, async (life) => {
     await requirePorts(portsOf(settings, "core"));
     const url = databaseUrlOf(settings);
-    const pool = await connect(url, {
+    const pool = openPool(url, {
       applicationName: "core",
       log,
       statementTimeoutMs,
     });
     life.onClose("database connections", pool.close);
+    // core also starts without a database, with a warning: nothing that comes up beside it can keep it from starting
+    await warnUnlessReachable(pool, url, log);
     const leasePool = openPool(url, {
       applicationName: "core lease",
       log,
@@ -66,6 +71,16 @@ export async function run(): Promise<void> {
     });
     life.onClose("readiness connection", readinessPool.close);
     const metrics = makeOwnMetrics("core");
+    const health = await startHealth({
+      service: "core",
+      port: settings.healthPort.core,
+      host: settings.healthHost,
+      ready: () => readiness(readinessPool),
+      metrics,
+      log,
+    });
+    life.onClose("health", health.close);
+    await untilMigrated(readinessPool, log);
     const reader = makeFeedReader({
       userAgent: `venuewatch/${version} (+${settings.siteUrl}; notices)`,
     });
@@ -109,6 +124,8 @@ export async function run(): Promise<void> {
     life.onClose("alerts", dispatcher.close);
     const keepingAddress = startKeepingAddress(pool, settings, log);
     life.onClose("the service's address", keepingAddress.end);
+    const serverDisk = queryAtScrape(() => readinessPool.file<ServerDisk>("server_disk"), log);
+    makeBackupMetrics(metrics, serverDisk, settings.baseBackups, log);
     const core = startCore({
       pool,
       leasePool,
@@ -118,15 +135,6 @@ export async function run(): Promise<void> {
       onAlert: dispatcher.wake,
     });
     life.onClose("engine", core.close);
-    const health = await startHealth({
-      service: "core",
-      port: settings.healthPort.core,
-      host: settings.healthHost,
-      ready: () => readiness(readinessPool),
-      metrics,
-      log,
-    });
-    life.onClose("health", health.close);
     return health.url;
   });
 }

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { countsAsAway } from "../../shared/database/away.js";
 import type { Pool } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
-import { clockIsBehind, evaluateDue } from "./evaluation-loop.js";
+import { clockIsBehind, clockIsDoubtful, evaluateDue } from "./evaluation-loop.js";
 import { startFeedReaders } from "./feed-readers.js";
 import { makeLease, type LeaseTerm } from "./lease.js";
 import { startLoop } from "../../shared/process/loop.js";
@@ -84,6 +84,7 @@ export function startCore({
   let closing = false;
   metrics?.leads(false);
   const ahead = makeOutage(log, clockIsBehind);
+  const doubt = makeOutage(log, clockIsDoubtful, { level: "warn" });
 
   const renewing = startLoop(async () => {
     try {
@@ -105,8 +106,9 @@ export function startCore({
     const { term } = current;
     const stillLeads = () => leadership === current && !closing;
     try {
-      const next = await evaluateDue({ pool, log, rules, settleMs, term, stillLeads, metrics, onAlert, ahead });
+      const next = await evaluateDue({ pool, log, rules, settleMs, term, stillLeads, metrics, onAlert, ahead, doubt });
       if (next?.upToDate) allowUpkeep(current);
+      if (next?.doubtful) current.upToDate = false;
       if (next) return next.inMs;
       if (leadership === current) follow();
     } catch (error) {

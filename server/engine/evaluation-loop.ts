@@ -22,6 +22,14 @@ export const clockIsBehind: OutageWords = {
   over: "ticks resumed: the database's clock has caught up",
 };
 
+/** For ticks that are skipped because the database's clock may have been set ahead. */
+export const clockIsDoubtful: OutageWords = {
+  begins:
+    "tick skipped: minutes have passed since the newest decided instant, and no probe has measured anything in the last one; decisions wait for a sample, in case the database's clock was set ahead",
+  lasts: "ticks still skipped: no sample confirms the time of the database",
+  over: "ticks resumed: samples confirm the time of the database",
+};
+
 interface Deciding {
   pool: Pool;
   log: Log;
@@ -36,12 +44,16 @@ interface Deciding {
   onAlert: () => void;
   /** Logs in the words of `clockIsBehind`. */
   ahead: Outage;
+  /** Logs in the words of `clockIsDoubtful`. */
+  doubt: Outage;
 }
 
 interface Next {
   inMs: number;
   /** False: some instants that are due could not be decided yet. */
   upToDate: boolean;
+  /** The database's clock may be ahead: upkeep, which deletes what is old, must wait, too. */
+  doubtful?: boolean;
 }
 
 /**
@@ -51,14 +63,21 @@ interface Next {
  */
 export async function evaluateDue(deciding: Deciding): Promise<Next | null> {
   const { pool, log, rules, settleMs, term, stillLeads, metrics, onAlert } = deciding;
-  const { ahead } = deciding;
+  const { ahead, doubt } = deciding;
   const askedAtMs = performance.now();
-  const { now, upTo, tickedAt, hoursAreDue } = await clocks(pool, settleMs);
+  const { now, upTo, tickedAt, hoursAreDue, doubtful } = await clocks(pool, settleMs);
   if (tickedAt && tickedAt > now) {
     ahead.failed("ticks", { now, tickedAt });
     return { inMs: rules.step_ms, upToDate: true };
   }
   ahead.succeeded();
+  // An instant is decided once. If a clock that jumped ahead were followed, nothing could be decided after its return
+  // until it reaches that instant again. Waiting costs nothing: after such a pause every state reads unknown anyway.
+  if (doubtful) {
+    doubt.failed("ticks", { now, tickedAt });
+    return { inMs: rules.step_ms, upToDate: false, doubtful };
+  }
+  doubt.succeeded();
   const away = tickedAt !== null && +now - +tickedAt > pauseMs;
   if (away) log.info("engine catching up on missed instants", { since: tickedAt });
 
@@ -127,10 +146,12 @@ interface Clocks {
   tickedAt: Date | null;
   /** One of the due instants computes typical latencies. */
   hoursAreDue: boolean;
+  /** A pause has passed, and no sample confirms it. */
+  doubtful: boolean;
 }
 
 /** Uses the database's clock, so that all cores agree on the time. */
 async function clocks(pool: Pool, settleMs: number): Promise<Clocks> {
-  const [row] = await pool.file<Clocks>("engine_clocks", [settleMs]);
+  const [row] = await pool.file<Clocks>("engine_clocks", [settleMs, pauseMs]);
   return row!;
 }

@@ -44,6 +44,8 @@ export interface Settings {
   readonly databaseReadUrl: string | null;
   /** Absolute path. */
   readonly dataDir: string;
+  /** Absolute path; null where not set. */
+  readonly baseBackups: string | null;
   /** Absolute path. */
   readonly registry: string;
   /** Null where not set. */
@@ -114,6 +116,12 @@ export const settingTable = [
     name: "DATA_DIR",
     default: "`./data`",
     meaning: "directory of the embedded database and of everything else that is stored",
+  },
+  {
+    name: "BASE_BACKUPS",
+    default: "none",
+    meaning:
+      "directory with the base backups of the database, of which core exports the age of the newest ([backup.md](backup.md#is-it-working))",
   },
   {
     name: "REGISTRY",
@@ -256,6 +264,7 @@ export function readSettings(env: Environment = process.env): Settings {
     databaseUrl: url && withPassword(url, password),
     databaseReadUrl: readUrl && withPassword(readUrl, readPassword ?? password),
     dataDir: read("DATA_DIR", parsePath, resolve("data")),
+    baseBackups: read("BASE_BACKUPS", parsePath, null),
     registry: read("REGISTRY", parsePath, packagedFile("registry/default.json")),
     probesPerAddress: read("PROBES_PER_ADDRESS", parseCount, null),
     region: read("REGION", parseRegion, null),

@@ -44,6 +44,12 @@ interface Pod {
   volumes: { name: string; secret?: { secretName: string } }[];
 }
 
+interface PolicyRule {
+  from?: { namespaceSelector?: { matchLabels: Record<string, string> } }[];
+  to?: { podSelector?: object; namespaceSelector?: object; ipBlock?: object }[];
+  ports?: { port: string | number }[];
+}
+
 interface Resource {
   kind: string;
   metadata: { name: string };
@@ -51,8 +57,11 @@ interface Resource {
     replicas?: number;
     maxUnavailable?: number;
     template: { spec: Pod };
-    selector?: { matchLabels: object };
+    selector?: { matchLabels?: object; matchExpressions?: { values: string[] }[] };
     podSelector?: { matchLabels: object };
+    ingress?: PolicyRule[];
+    egress?: PolicyRule[];
+    podMetricsEndpoints?: { port: string }[];
     postgresql?: { parameters: Record<string, string> };
   };
 }
@@ -183,6 +192,32 @@ void t.test("a node can be drained, and no pod is reachable from everywhere", (t
       t.equal(spec.replicas, 2, name);
       t.match(beside("PodDisruptionBudget")?.spec, { maxUnavailable: 1, selector: { matchLabels: labels } }, name);
     }
+  t.end();
+});
+
+void t.test("Prometheus reaches what its monitors scrape, and nobody reaches addresses that no rule names", (t) => {
+  const policies = applied.flatMap(({ all }) => all.filter(({ kind }) => kind === "NetworkPolicy"));
+  const policyOf = new Map(policies.map((policy) => [policy.metadata.name, policy.spec]));
+  let scraped = 0;
+  for (const { metadata, spec } of resourcesIn("monitoring")) {
+    const { matchLabels = {}, matchExpressions = [] } = spec.selector!;
+    const names = [...(Object.values(matchLabels) as string[]), ...matchExpressions.flatMap(({ values }) => values)];
+    for (const name of names)
+      for (const { port } of spec.podMetricsEndpoints!) {
+        scraped += 1;
+        const ofMonitoring = policyOf
+          .get(name)!
+          .ingress!.filter(({ from }) =>
+            from?.some(({ namespaceSelector: of }) => of?.matchLabels["kubernetes.io/metadata.name"] === "monitoring"),
+          );
+        const open = ofMonitoring.flatMap(({ ports }) => ports!.map((one) => one.port));
+        t.ok(open.includes(port), `${metadata.name}: ${port} of ${name}`);
+      }
+  }
+  t.equal(scraped, 4, "core, web and probes, and web's API");
+  for (const [name, { egress }] of policyOf)
+    for (const rule of egress!)
+      t.ok(rule.to && rule.to.length > 0, `${name}: ${JSON.stringify(rule.ports)} has a target`);
   t.end();
 });
 

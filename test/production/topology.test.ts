@@ -115,7 +115,7 @@ async function startsOnPrimary(t: Test, stage: ProductionStage) {
     (await stage.program(service)).start();
   for (const program of Object.values(stage.programs)) await becomesReady(t, program);
   const { web } = stage.programs;
-  await until(async () => (await board(web!.url)).venues.every(({ state }) => state === "operational"), 60_000, 250);
+  await until(async () => (await board(web!.url)).venues.every(({ state }) => state === "operational"), 60_000, 1_000);
   const fleet = await get<{ regions: { id: string; reporting: boolean }[] }>(`${web!.url}/v1/regions`);
   const reporting = fleet.regions.filter(({ reporting }) => reporting);
   t.match(reporting, [{ id: regions[0] }, { id: regions[1] }]);
@@ -135,10 +135,10 @@ async function startsReplica(t: Test, stage: ProductionStage) {
   t.notOk(existsSync(part));
   const [slot] = await rowsOf(stage.ownerUrl("primary"), "select slot_name, active from pg_replication_slots");
   t.same(slot, { slot_name: "replica", active: true });
-  t.match(replica.output(), "takes a base backup");
+  t.match(replica.output(), "taking a base backup");
 
-  for (const service of ["web-1", "web-2"]) (await stage.program(service)).start();
-  for (const name of ["web-1", "web-2"]) {
+  for (const service of ["web-a", "web-b"]) (await stage.program(service)).start();
+  for (const name of ["web-a", "web-b"]) {
     const program = stage.programs[name]!;
     await becomesReady(t, program);
     t.match((await ready(program)).checks.replica, { ok: true, detail: /^\d\.\d s behind/ });
@@ -153,7 +153,7 @@ async function startsReplica(t: Test, stage: ProductionStage) {
     ...["/v1/incidents", "/v1/incidents?format=csv", `/v1/incidents/${slug}`],
     ...["/v1/detection", "/v1/notify", "/v1/regions", "/v1/thresholds", "/metrics", "/openapi.json"],
   ])
-    for (const name of ["web", "web-1"]) {
+    for (const name of ["web", "web-a"]) {
       const { status } = await fetch(`${stage.programs[name]!.url}${path}`);
       t.equal(status, 200, `${name} ${path}`);
     }
@@ -186,7 +186,7 @@ async function startsProxy(t: Test, stage: ProductionStage) {
 
   // each client has its own limit, and a client cannot use another's by a header that it writes
   const left = async (forwarded: string) => {
-    const { headers } = await fetch(`${stage.programs["web-1"]!.url}/v1/notify`, {
+    const { headers } = await fetch(`${stage.programs["web-a"]!.url}/v1/notify`, {
       headers: { "X-Forwarded-For": forwarded },
     });
     return Number(/remaining=(\d+)/.exec(headers.get("ratelimit") ?? "")?.[1]);
@@ -200,7 +200,7 @@ async function startsProxy(t: Test, stage: ProductionStage) {
 async function idleIsNoLag(t: Test, stage: ProductionStage) {
   const writers = Object.values(stage.programs).filter(({ name }) => !name.startsWith("web"));
   for (const { name, stop } of writers) t.equal(await stop(), 0, `${name} shuts down on the signal`);
-  const web = stage.programs["web-1"]!;
+  const web = stage.programs["web-a"]!;
   await onReplica(stage, async (pool) => {
     await until(async () => (await replicaState(pool)).silent_seconds! > 35, 90_000, 250);
     const state = await replicaState(pool);
@@ -217,7 +217,7 @@ async function idleIsNoLag(t: Test, stage: ProductionStage) {
 
 /** Five minutes after the replica's newest tick, by its own clock, all states are unknown. */
 async function saysUnknownInTime(t: Test, stage: ProductionStage) {
-  const web = stage.programs["web-1"]!;
+  const web = stage.programs["web-a"]!;
   const primary = stage.ownerUrl("primary");
   const ticked = (shift: string) =>
     rowsOf(primary, `update venuewatch.engine_clock set ticked_at = ticked_at ${shift}`);
@@ -231,7 +231,7 @@ async function saysUnknownInTime(t: Test, stage: ProductionStage) {
   });
   if (stage.proxy) {
     await until(async () => (await stage.serving("webs")).length === 0);
-    t.same(await stage.serving("last"), ["web-1", "web-2", "web"]);
+    t.same(await stage.serving("last"), ["web-a", "web-b", "web"]);
     t.same(await states(stage.proxy), ["unknown"], "and the proxy still serves it");
   }
   await ticked("+ interval '5 minutes'");
@@ -241,7 +241,7 @@ async function saysUnknownInTime(t: Test, stage: ProductionStage) {
 /** The replica still has its connection, but receives nothing over it. */
 async function linkIsCut(t: Test, stage: ProductionStage) {
   const { gate, programs } = stage;
-  const detail = async () => (await ready(programs["web-1"]!)).checks.replica!.detail;
+  const detail = async () => (await ready(programs["web-a"]!)).checks.replica!.detail;
   const patience = (value: string) =>
     onReplica(stage, async (pool) => {
       await pool.script(`alter system set wal_receiver_timeout = ${value}`);
@@ -261,7 +261,7 @@ async function linkIsCut(t: Test, stage: ProductionStage) {
 async function replayPaused(t: Test, stage: ProductionStage) {
   const { programs, proxy } = stage;
   await rowsOf(stage.ownerUrl("replica"), "select pg_wal_replay_pause()");
-  const web = programs["web-1"]!;
+  const web = programs["web-a"]!;
   const before = await board(web.url);
   await until(async () => !(await ready(web)).ready, 90_000, 250);
   const detail = /^\d+\.\d s behind, more than 30; its replay is paused; \d+ bytes are not replayed yet$/;
@@ -275,7 +275,7 @@ async function replayPaused(t: Test, stage: ProductionStage) {
 
   await rowsOf(stage.ownerUrl("replica"), "select pg_wal_replay_resume()");
   await becomesReady(t, web);
-  await becomesReady(t, programs["web-2"]!);
+  await becomesReady(t, programs["web-b"]!);
   t.ok(ageMs(await board(web.url)) < 30_000, "it has caught up");
 }
 
@@ -308,7 +308,7 @@ async function conflictIs503(t: Test, stage: ProductionStage) {
 async function replicaDies(t: Test, stage: ProductionStage) {
   const { programs, proxy, replica } = stage;
   await replica.stop("SIGKILL");
-  const web = programs["web-1"]!;
+  const web = programs["web-a"]!;
   for (const path of ["/v1/status", "/v1/targets/kraken", "/v1/incidents?format=csv"])
     t.equal((await fetch(`${web.url}${path}`)).status, 503, path);
   t.match(await ready(web), { ready: false, checks: { database: { ok: false }, replica: { ok: false } } });
@@ -317,13 +317,13 @@ async function replicaDies(t: Test, stage: ProductionStage) {
   replica.start();
   await becomesReady(t, web);
   t.equal((await fetch(`${web.url}/v1/status`)).status, 200);
-  t.equal(replica.output().match(/takes a base backup/g)!.length, 1, "it continues where it was");
+  t.equal(replica.output().match(/taking a base backup/g)!.length, 1, "it continues where it was");
 }
 
 async function primaryRestarts(t: Test, stage: ProductionStage) {
   const { programs, primary } = stage;
   await primary.stop("SIGINT");
-  const web = programs["web-1"]!;
+  const web = programs["web-a"]!;
   await until(async () => (await ready(web)).checks.replica!.detail.includes("receives nothing"), 25_000, 250);
   t.equal((await fetch(`${web.url}/v1/status`)).status, 200, "it still reads");
   const before = await board(web.url);

@@ -30,6 +30,8 @@ export async function composePlace(t: Pick<Test, "teardown">, programs: Postgres
       DATABASE_PORT: String(port),
       DRILL_PORT: String(drillPort),
       PRODUCTION: packagedFile("production"),
+      // as the tests migrate without compose: cadences depend on it
+      PROBES_PER_ADDRESS: "1",
     });
   const initdbArgs = compose.services["database"]!.environment!["POSTGRES_INITDB_ARGS"]!;
   const secrets = Object.keys(compose.secrets).join(" ");

@@ -5,17 +5,19 @@ import { packagedFile } from "../../shared/config/package.js";
 
 export interface ComposeService {
   image: string;
+  pull_policy?: string;
   build?: string;
   command?: string[];
   entrypoint?: string[];
   environment?: Record<string, string>;
   secrets?: string[];
   volumes?: string[];
+  tmpfs?: string[];
   ports?: string[];
   networks?: string[];
   network_mode?: string;
   profiles?: string[];
-  depends_on?: Record<string, { condition: string }>;
+  depends_on?: Record<string, { condition: string; required?: boolean }>;
   healthcheck?: { test: string[] };
   restart: string;
   read_only?: boolean;

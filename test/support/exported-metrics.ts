@@ -5,6 +5,7 @@ import { makeAlertMetrics } from "../../server/alerts/delivery/metrics.js";
 import { makeReplicaMetrics } from "../../server/api/replica-metrics.js";
 import { makeWebMetrics } from "../../server/api/web-metrics.js";
 import type { Pool } from "../../shared/database/pool.js";
+import { makeBackupMetrics } from "../../server/health/backup-metrics.js";
 import { makeEngineMetrics } from "../../server/engine/metrics.js";
 import type { Log } from "../../shared/log/log.js";
 import { makeOwnMetrics } from "../../shared/log/own-metrics.js";
@@ -40,6 +41,9 @@ export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
   engine.decided({ at: "", opened: ["one"], escalated: [], closed: [], retracted: [] }, 20);
   engine.choresBegin([{ name: "compressing", everyMs: 60_000 }]);
   engine.choreDone("compressing", true, 20);
+  const archive = { archive_failing: false, archived_at: new Date() };
+  const sizes = { database_bytes: 1, wal_bytes: 1, slots: [{ slot: "replica", bytes: 1 }] };
+  makeBackupMetrics(core, () => Promise.resolve({ ...archive, ...sizes }), ".", log);
   await addChannel(pool);
   const alerts = makeAlertMetrics(core, pool, log, true);
   alerts.sent("native", { result: "delivered", durationMs: 20 });

@@ -53,7 +53,14 @@ function openFileLimit(): number | null {
 const leastFreeBytes = 512 * mebibyte;
 const comfortableBytes = 5 * 1024 * mebibyte;
 
-export async function dataDirFound({ dataDir }: Pick<Settings, "dataDir">): Promise<Finding[]> {
+/** Only the embedded database and probes store anything there. */
+export async function dataDirFound({
+  dataDir,
+  databaseUrl,
+  region,
+}: Pick<Settings, "dataDir" | "databaseUrl" | "region">): Promise<Finding[]> {
+  if (databaseUrl !== null && region === null)
+    return [ok("data directory", "not used: no REGION, and DATABASE_URL is set")];
   const here = await nearestExisting(dataDir);
   try {
     await access(here, constants.W_OK | constants.X_OK);

@@ -237,7 +237,8 @@ void t.test("venuewatch doctor", async (t) => {
       insert into probe (region_id, process, version, started_at, seen_at, unmeasured, alive_until)
       select region_id, gen_random_uuid(), '0.0.1', now(), now(), 0, now() + interval '1 hour' from region where region = 'us-east'
     `);
-    await doctorFinds(t, { ...env, PORT: String(taken), DATA_DIR: "/dev/null" }, ["data directory"], {
+    const probe = { ...env, REGION: "us-east", DATA_DIR: "/dev/null" };
+    await doctorFinds(t, { ...probe, PORT: String(taken) }, ["data directory"], {
       ports: { found: `${taken} taken` },
       probes: { grade: "warning", found: "us-east 0.0.1" },
     });
@@ -278,7 +279,7 @@ void t.test("the doctor counts waiting samples", async (t) => {
   t.match(finding, { grade: "failure", found: /ENOTDIR/ }, "it is unreadable, and the other checks run");
 
   async function spoolFinding() {
-    const findings = await dataDirFound({ dataDir });
+    const findings = await dataDirFound({ dataDir, databaseUrl: null, region: null });
     return findings.find(({ check }) => check === "spool");
   }
 });

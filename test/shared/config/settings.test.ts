@@ -8,7 +8,7 @@ import { UserError } from "../../../shared/process/user-error.js";
 void t.test("without any variable, or with an empty one, every setting has its default", (t) => {
   for (const env of [{}, { PORT: "" }])
     t.match(readSettings(env), {
-      ...{ databaseUrl: null, databaseReadUrl: null, dataDir: resolve("data") },
+      ...{ databaseUrl: null, databaseReadUrl: null, dataDir: resolve("data"), baseBackups: null },
       ...{ probesPerAddress: null, region: null, vantage: null, regions: null },
       ...{ port: 8080, host: "127.0.0.1", healthHost: "127.0.0.1", embeddedPort: 5433 },
       healthPort: { core: 8081, web: 8082, probe: 8083 },
@@ -22,6 +22,7 @@ const parsed: [name: string, text: string, value: object][] = [
   ["DATABASE_URL", "postgres://u:p@db/venues", { databaseUrl: "postgres://u:p@db/venues" }],
   ["DATABASE_READ_URL", "postgresql://u:p@db/venues", { databaseReadUrl: "postgresql://u:p@db/venues" }],
   ["DATA_DIR", "/var/lib/venuewatch", { dataDir: "/var/lib/venuewatch" }],
+  ["BASE_BACKUPS", "/backups/base", { baseBackups: "/backups/base" }],
   ["REGISTRY", "/etc/venues.json", { registry: "/etc/venues.json" }],
   ["PROBES_PER_ADDRESS", "3", { probesPerAddress: 3 }],
   ["REGION", "eu-central", { region: "eu-central" }],
