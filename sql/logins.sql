@@ -2,8 +2,8 @@
 --
 -- They are the last barrier, for what a program forgets or a person tries: our programs set shorter timeouts for
 -- themselves. A user may change its own timeouts, but neither its connection limit nor temp_file_limit. The connections
--- of all roles together fit into the hundred that a server has by default: fifteen probes, three cores, six web
--- processes.
+-- of all roles together fit into the hundred that a server has by default: five probes in each of three regions, three
+-- cores, six web processes.
 
 create function logins.role_of(kind text) returns name
 language sql immutable
@@ -12,7 +12,8 @@ return case when kind in ('probe', 'core', 'web', 'analyst') then 'vw_' || kind 
 create function logins.connections_of(kind text) returns integer
 language sql immutable
 return case kind
-  when 'probe' then 30
+  -- for each region: its login
+  when 'probe' then 10
   when 'core' then 30
   when 'web' then 24
   when 'analyst' then 5

@@ -94,11 +94,11 @@ interface CreatedLogin {
   leftToSuperuser: string[];
 }
 
-/** A name that needs no quoting, neither in SQL nor in addresses. */
+/** A name that needs no quoting in addresses, and in SQL only for its hyphens. */
 function loginName(word: string): string {
-  if (/^[a-z][a-z0-9_]{0,62}$/.test(word)) return word;
+  if (/^[a-z][a-z0-9_-]{0,62}$/.test(word)) return word;
   throw new UserError(
-    `login: expected a name of lower-case letters, digits and _, at most 63 characters, got ${JSON.stringify(word.slice(0, 80))}`,
+    `login: expected a name of lower-case letters, digits, _ and -, at most 63 characters, got ${JSON.stringify(word.slice(0, 80))}`,
   );
 }
 
@@ -163,18 +163,19 @@ async function refusalOf(pool: Pool, wanted: Wanted, error: unknown): Promise<Us
 /** The order is that of `logins.keep`. */
 async function statementsFor(pool: Pool, { login, role, connections, ownSchema }: Wanted): Promise<string[]> {
   const [found] = await pool.query<{ here: boolean; limit: number }>(sql`
-    select to_regrole(${login}) is not null as here, coalesce(${connections}::int, logins.connections_of(${role})) as limit
+    select to_regrole(quote_ident(${login})) is not null as here, coalesce(${connections}::int, logins.connections_of(${role})) as limit
   `);
-  const create = `${found!.here ? "alter" : "create"} role ${login} login`;
+  const name = login.includes("-") ? `"${login}"` : login;
+  const create = `${found!.here ? "alter" : "create"} role ${name} login`;
   const limit = `connection limit ${found!.limit}`;
   if (role === "replica") return [`${create} replication ${limit}`];
   const schema = [
-    `create schema if not exists ${login}`,
-    `grant create on schema ${login} to ${login}`,
-    `grant usage on schema ${login} to ${login} with grant option`,
-    `alter role ${login} reset default_transaction_read_only`,
+    `create schema if not exists ${name}`,
+    `grant create on schema ${name} to ${name}`,
+    `grant usage on schema ${name} to ${name} with grant option`,
+    `alter role ${name} reset default_transaction_read_only`,
   ];
-  return [`${create} ${limit}`, `grant vw_${role} to ${login}`, ...(ownSchema ? schema : [])];
+  return [`${create} ${limit}`, `grant vw_${role} to ${name}`, ...(ownSchema ? schema : [])];
 }
 
 function createdText(login: string, role: string, created: CreatedLogin, ownSchema: boolean, region: string | null) {

@@ -31,7 +31,7 @@ void t.test("backups of a server", { skip }, async (t) => {
   const place = await composePlace(t, programs);
   const { sh, urlOf } = place;
   const owner = urlOf("postgres", await place.secret("owner_password"));
-  const probe = urlOf("probe", await place.secret("probe_password"));
+  const probe = urlOf("probe-eu-central", await place.secret("probe-eu-central_password"));
   await sh("docker compose up --detach --wait");
   const receiver = await startReceiver();
   t.teardown(() => receiver.close());
@@ -154,7 +154,7 @@ async function restoreDump(t: Test, place: ComposePlace, BACKUP: string, before:
     select rolname as login from pg_roles where rolcanlogin and rolname <> 'postgres' and rolname !~ '^pg_' order by 1
   `);
   const names = logins.map(({ login }) => login).join(" ");
-  t.equal(names, "backup core probe replica web");
+  t.equal(names, "backup core probe-ap-southeast probe-eu-central probe-us-east replica web");
   await isTheSame(t, restored, before, { migrated: true });
   await skipsNumbers(t, restored);
   await goesOn(t, restored);

@@ -128,8 +128,8 @@ void t.test("commands, regions and ports match the code", (t) => {
 
 void t.test("every login is created, with the rights that it needs and no more", (t) => {
   const script = compose.services["logins"]!.command!.join();
-  const form = /^venuewatch login (\S+) --role (\S+) --password-file \/run\/secrets\/(\S+)$/gm;
-  const made = [...script.matchAll(form)].map(([, login, role, secret]) => ({ login, role, secret }));
+  const form = /^venuewatch login (\S+) --role (\S+)(?: --region (\S+))? --password-file \/run\/secrets\/(\S+)$/gm;
+  const made = [...script.matchAll(form)].map(([, login, role, region, secret]) => ({ login, role, region, secret }));
   t.equal(made.length, script.trim().split("\n").length, "nothing else");
   for (const [name, service] of services) {
     const { environment = {}, secrets = [], command = [] } = service;
@@ -141,7 +141,8 @@ void t.test("every login is created, with the rights that it needs and no more",
       if (environment[setting] === undefined) continue;
       const { username } = new URL(environment[setting]);
       const login = made.find(({ login }) => login === username);
-      t.match(login, { role: command[0], secret: `${username}_password` }, `${name} ${setting}`);
+      const region = environment["REGION"];
+      t.match(login, { role: command[0], region, secret: `${username}_password` }, `${name} ${setting}`);
       t.ok(secrets.includes(`${username}_password`), name);
     }
     t.notOk(secrets.includes("owner_password"), `${name} is not the owner`);

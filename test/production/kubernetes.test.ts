@@ -150,8 +150,12 @@ void t.test("programs, ports, regions and logins match the code", (t) => {
 
   const { pod } = deployed.find(({ where }) => where.startsWith("migrate "))!;
   const logins = pod.containers[0]!.args[0]!;
-  const form = /^venuewatch login (\S+) --role \1 --password-file \/run\/secrets\/venuewatch\/\1_password$/gm;
-  const made = [...logins.matchAll(form)].map(([, login]) => login);
+  const form =
+    /^venuewatch login (\S+) --role (\1|probe --region (\S+)) --password-file \/run\/secrets\/venuewatch\/\1_password$/gm;
+  const made = [...logins.matchAll(form)].map(([, login, , region]) => {
+    if (region !== undefined) t.equal(login, `probe-${region}`);
+    return login!;
+  });
   t.equal(made.length, logins.trim().split("\n").length, "nothing else");
   for (const { settings } of applied)
     for (const [name, { DATABASE_URL: url }] of settings)

@@ -27,7 +27,7 @@ void t.test("every setting exists and has a valid value", (t) => {
 
     const credentials = new Map(all("LoadCredential").map((one) => one.split(":") as [string, string]));
     for (const line of [...all("ExecStart"), ...all("Environment")])
-      for (const [, credential = ""] of line.matchAll(/%d\/(\w+)/g))
+      for (const [, credential = ""] of line.matchAll(/%d\/([\w-]+)/g))
         t.ok(credentials.has(credential), `${name}: ${credential}`);
     const files = t.testdir({ password: "hunter2", channel_key: Buffer.alloc(32).toString("base64") });
     const ofFiles = all("EnvironmentFile")

@@ -123,7 +123,11 @@ void t.test("bodies are read up to a limit, after decompression", async (t) => {
       response.on("error", () => {});
       response.setHeader("content-encoding", encoding).end(body);
     });
-    t.equal(problemOf(reading), `${itsName}: expected at most 2097152 bytes in at most 16384 chunks, got more`, encoding);
+    t.equal(
+      problemOf(reading),
+      `${itsName}: expected at most 2097152 bytes in at most 16384 chunks, got more`,
+      encoding,
+    );
     const grownKib = process.resourceUsage().maxRSS - before;
     t.ok(grownKib < 40 * 1024, `${encoding}: ${grownKib} KiB`);
   }
