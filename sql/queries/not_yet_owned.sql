@@ -8,10 +8,10 @@ with kept_up (relations) as (
     'typical_week', 'open_hour', 'shown_probe',
     'excluded_minute', 'regions_published', 'components_published', 'rollups_made',
     'component_day_former', 'venue_day_former',
-    'probe', 'region_vantage', 'engine_clock', 'region_state', 'component_state', 'venue_state', 'region_venue_state', 'incident',
-    'leader', 'typical_latency', 'impairment', 'outlier', 'unjudged', 'component_entry', 'alert_event', 'change_event',
-    'state_change', 'rules_in_force', 'official_source', 'official_reading', 'official_incident', 'official_change',
-    'feed_address', 'entry_salt', 'service_address',
+    'probe', 'region_vantage', 'engine_clock', 'region_state', 'component_state', 'venue_state', 'region_venue_state',
+    'incident', 'leader', 'typical_latency', 'impairment', 'outlier', 'unjudged', 'component_entry', 'alert_event',
+    'change_event', 'state_change', 'rules_in_force', 'official_source', 'official_reading', 'official_incident',
+    'official_change', 'feed_address', 'entry_salt', 'service_address',
     'channel', 'delivery', 'delivery_attempt', 'watch', 'timeline'
   ]::name[]
 )

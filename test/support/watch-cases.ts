@@ -101,11 +101,7 @@ const watchCases: Record<string, (given: Case) => Promise<void>> = {
     await until(() => client.stateOf("okx") === "operational");
   },
 
-  "a line, an event, or a flood, that does not end is cut, and the stream starts again": async ({
-    t,
-    service,
-    watching,
-  }) => {
+  "what does not end is cut, and the stream starts again": async ({ t, service, watching }) => {
     const client = await watching();
     for (const [turn, endless] of [...endlessTexts, ": x\n\n".repeat(500_000)].entries()) {
       service.send(endless);
