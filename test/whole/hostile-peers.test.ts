@@ -31,7 +31,8 @@ const peersOf: Record<string, { scheme: string; peers: { name: string; talk: Par
   "client in Python": { scheme: "http", peers: hostileAnswers },
 };
 
-t.jobs = 8;
+// more would take the processor from tests that measure time
+t.jobs = 2;
 for (const [reader, { scheme, peers }] of Object.entries(peersOf))
   void t.test(`no hostile peer costs much: ${reader}`, { skip: missing(reader) }, async (t) => {
     const costOf = startReader(t, reader);
