@@ -2,7 +2,13 @@
 
 import type { ClientRequest } from "node:http";
 import { WebSocket } from "ws";
-import { limitArrival, maxChunks, socketLimits, wireBytesFor } from "../../shared/untrusted/limits.js";
+import {
+  limitArrival,
+  maxChunks,
+  maxHandshakeBytes,
+  socketLimits,
+  wireBytesFor,
+} from "../../shared/untrusted/limits.js";
 import { deadlineIn } from "./deadline.js";
 import type { PushedDocument } from "./feed-format.js";
 import {
@@ -103,12 +109,17 @@ const floodProblem = `expected at most ${wireBytesFor(maxBytes)} bytes in at mos
 
 /** Also counts what emits no event: interim answers, pings, and fragments. */
 function limited(request: ClientRequest, ws: WebSocket): void {
-  request.on("socket", (socket) =>
-    limitArrival(socket, { maxBytes: wireBytesFor(maxBytes) }, () => {
-      ws.emit("flood");
-      ws.terminate();
-    }),
-  );
+  const onFlood = () => {
+    ws.emit("flood");
+    ws.terminate();
+  };
+  request.on("socket", (socket) => {
+    const stop = limitArrival(socket, { maxBytes: maxHandshakeBytes }, onFlood);
+    ws.once("open", () => {
+      stop();
+      limitArrival(socket, { maxBytes: wireBytesFor(maxBytes) }, onFlood);
+    });
+  });
   request.end();
 }
 

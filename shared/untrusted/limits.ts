@@ -59,8 +59,8 @@ export const jsonLimits = {
   frame: { parts: 100_000, levels: Infinity },
   /** An answer of a mebibyte with ten bytes for each. */
   measured: { parts: 100_000, levels: Infinity },
-  /** Feeds nest six levels deep. A page of 10,000 incidents has two thirds of these parts. */
-  feed: { parts: 400_000, levels: 64 },
+  /** Feeds nest six levels deep. A page with 90 days of 250 resources has nearly as many parts. */
+  feed: { parts: 200_000, levels: 64 },
   /** Its answers nest ten levels deep. */
   service: { parts: 400_000, levels: 64 },
 } satisfies Record<string, JsonLimits>;

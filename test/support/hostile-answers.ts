@@ -207,8 +207,8 @@ const rows: HostileRow[] = [
   ["gzip in chunks of one byte", wholeUnread(tooMuch.feed), saying(inSmallChunks(gzipSync(noise))), body],
   // JSON that is hard to parse
   ["a million brackets", wholeUnread(/at most 64 levels, got more$/), sized("[".repeat(5e5) + "]".repeat(5e5)), body],
-  ["a million values", wholeUnread(/at most 400000 brackets.*, got more$/), sized(`[${"[],".repeat(349_000)}1]`), body],
-  ["objects of different shapes", wholeUnread(/got a list of 90000$/), sized(`[${differentObjects(90_000)}]`), body],
+  ["a million values", wholeUnread(/at most 200000 brackets.*, got more$/), sized(`[${"[],".repeat(349_000)}1]`), body],
+  ["objects of different shapes", wholeUnread(/got a list of 60000$/), sized(`[${differentObjects(60_000)}]`), body],
   [
     "deep objects",
     wholeUnread(/at most 64 levels, got more$/),
