@@ -28,11 +28,9 @@ export function hostOf(url: URL): string {
 }
 
 /**
- * Names that public DNS does not have: those of one word, and reserved ones (RFC 2606, 6761, 6762, 7686, 8375).
- * .internal is for private networks, and "default", "svc" and "cluster.local" are those of Kubernetes.
+ * Names that are not in public DNS: those of one word, reserved ones (RFC 6762, 7686, 8375), and usual private ones.
  */
-const neverPublic =
-  /^[^.]+$|\.(local|onion|internal|intranet|lan|home|corp|private|test|example|invalid|localhost|arpa|default|svc)$/;
+const neverPublic = /^[^.]+$|\.(local|onion|internal|intranet|lan|home|corp|private|arpa|svc)$/;
 
 function problemOfHost(host: string, allowLoopback: boolean): string | null {
   if (isIP(host) !== 0) return problemOfAddress(host, allowLoopback);

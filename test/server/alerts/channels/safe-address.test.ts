@@ -59,7 +59,7 @@ void t.test("a receiver's URL is checked", (t) => {
   const spaced =
     "https://example.com https://example.com:8443/alerts?key=secret#part HTTPS://EXAMPLE.COM/ https://bücher.example/ " +
     "https://xn--bcher-kva.example/ https://8.8.8.8/ https://[2606:4700:4700::1111]:444/ " +
-    "https://localhost.example.com/ https://notlocalhost/ https://127.0.0.1.example.com/";
+    "https://localhost.example.com/ https://notlocalhost.com/ https://127.0.0.1.example.com/";
   const good = [...spaced.split(" "), ` https://example.com/\n`, `https://example.com/${"x".repeat(1980)}`];
   for (const url of good)
     for (const allowLoopback of [false, true]) t.equal(problemOfUrl(url, allowLoopback), null, url);
@@ -98,7 +98,14 @@ void t.test("a rejected URL is reported with its reason and without its secrets"
     ["https://example.com./secret", "expected a host without a dot at its end, got example.com."],
     ["https://localhost./secret", "expected a host without a dot at its end, got localhost."],
     ["https://example.com:0/secret", "expected a port from 1 to 65535, got example.com:0"],
-    ...["abc.onion", "printer.local", "metadata.google.internal"].map((host): [string, string] => [
+    ...[
+      "abc.onion",
+      "printer.local",
+      "metadata.google.internal",
+      "intranet",
+      "router.home.arpa",
+      "kubernetes.default.svc",
+    ].map((host): [string, string] => [
       `https://${host}/secret`,
       `${host} is not a public name: public DNS has no such names`,
     ]),
