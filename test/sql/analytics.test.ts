@@ -151,7 +151,10 @@ void t.test("the analysts' interface", async (t) => {
       "functions run with the rights of a role that cannot write, and with a fixed search path",
     );
     const elsewhere = await pool.query(sql`
-      select p.oid::regprocedure::text as name, p.proowner::regrole::text as owner
+      select
+        case when p.pronamespace = 'upkeep'::regnamespace then p.oid::regproc::text else p.oid::regprocedure::text end
+          as name,
+        p.proowner::regrole::text as owner
       from pg_proc p
       where p.prosecdef and p.pronamespace::regnamespace::text in ('venuewatch', 'api', 'engine', 'upkeep', 'logins')
       order by 1
@@ -161,8 +164,13 @@ void t.test("the analysts' interface", async (t) => {
       [
         { name: "api.heard_of_primary()", owner: "vw_definer" },
         { name: "api.open_venue_hours(timestamp with time zone,timestamp with time zone)", owner: "vw_definer" },
+        { name: "api.wal_bytes()", owner: "vw_definer" },
+        ...["keep_probe", "record_samples", "release_venue_leases", "share_venue_leases"].map((name) => ({
+          name: `upkeep.${name}`,
+          owner: "vw_core",
+        })),
       ],
-      "elsewhere, only a web program's question to its replica and the minutes of a view need another role's rights",
+      "elsewhere, only what web asks of its server and what probes write need another role's rights",
     );
     const owner = await pool.query<{ may: string[]; members: number; login: boolean }>(sql`
       select

@@ -35,6 +35,8 @@ const target = String.raw`\s+into\s+(?:strict\s+)?[\w.]+(?:\s*,\s*[\w.]+)*`;
 
 function statementOf(piece: string): string {
   const [, loop] = /^for(?:each)?\s.*?\sin\s+(?:array\s+)?(.*)$/is.exec(piece) ?? [];
+  // of rows, of a dynamic statement, or of numbers
+  if (/^execute\s/i.test(loop ?? "")) return statementOf(loop!);
   if (loop !== undefined) return /^(select|with|insert|update|delete)\s/i.test(loop) ? loop : expressions(loop);
   const [, query] = /^return\s+query\s+(.*)$/is.exec(piece) ?? [];
   if (query !== undefined) return query;
