@@ -1,7 +1,8 @@
 -- Runs statements with the rights of vw_core, as rows of JSON if they return rows. `value` is the $1 of a statement
 -- that returns rows.
 --
--- What core has attached to its tables, a check, a default or a rule, runs with the rights of whoever writes to them.
+-- What core has attached to its tables, a check, a default or a rule, runs with the rights of the user who writes to
+-- them.
 -- `set role` would not do: an expression could set it back, to the migrating user. PostgreSQL refuses that within a
 -- function that runs with its owner's rights. Core must not be able to alter the function, so each transaction that
 -- needs it makes it, and drops it before others can see it.

@@ -92,7 +92,7 @@ export async function countMore(
 }
 
 const unitBytes = 64 * 1024;
-/** Units of an address in a minute: 64 MiB, with which a whole office can load its pages anew. */
+/** Units of an address in a minute: 64 MiB, with which a whole office can load its pages again. */
 const unitsPerMinute = 1024;
 
 /**

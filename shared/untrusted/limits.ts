@@ -24,9 +24,9 @@ export const maxChunks = 16 * kibibyte;
 export const maxBodyBytes = {
   /** A venue's answer to a measurement. */
   measured: mebibyte,
-  /** A document of a feed. The largest known has 400 kB. */
+  /** A document of a feed. */
   feed: 2 * mebibyte,
-  /** An answer of a service that runs venuewatch. A board of 150 venues has half of it. */
+  /** An answer of a service that runs venuewatch. */
   service: 4 * mebibyte,
 };
 
@@ -55,13 +55,12 @@ export interface JsonLimits {
  * for a second.
  */
 export const jsonLimits = {
-  /** An order book of a thousand levels on each side has twenty thousand. */
+  /** An order book of a thousand levels of three values on each side has eight thousand. */
   frame: { parts: 100_000, levels: Infinity },
   /** An answer of a mebibyte with ten bytes for each. */
   measured: { parts: 100_000, levels: Infinity },
   /** Feeds nest six levels deep. A page with 90 days of 250 resources has nearly as many parts. */
   feed: { parts: 200_000, levels: 64 },
-  /** Its answers nest ten levels deep. */
   service: { parts: 400_000, levels: 64 },
 } satisfies Record<string, JsonLimits>;
 

@@ -95,7 +95,7 @@ export async function textOf({ body }: Response, maxBytes: number): Promise<stri
   return text + decoder.decode();
 }
 
-/** The service's answers nest ten levels deep. */
+/** Far more than an answer of the service has. */
 const mostLevels = 64;
 
 /** Parsed, brackets take up to thirty times as much memory as their text, so they are counted before. */
