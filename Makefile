@@ -23,9 +23,8 @@ start: product ## run everything against the real venues
 # sources of the image, which they could not after a clone or pull under umask 077.
 secrets: ## create the passwords and the key for compose.yaml that are missing
 	@install -d -m 700 secrets
-	@for name in owner_password probe-eu-central_password probe-ap-southeast_password probe-us-east_password \
-	  core_password web_password replica_password \
-	  backup_password; do \
+	@for name in superuser_password owner_password probe-eu-central_password probe-ap-southeast_password \
+	  probe-us-east_password core_password web_password replica_password backup_password; do \
 	  [ -s secrets/$$name ] || openssl rand -hex 32 >secrets/$$name; done
 	@[ -s secrets/channel_key ] || openssl rand -base64 32 >secrets/channel_key
 	@chmod 444 secrets/*

@@ -1,11 +1,49 @@
--- What only a superuser of the server may do for venuewatch. A migration by a superuser runs it; otherwise an
--- administrator runs it once after the first migration, and again after logins were created:
+-- What only a superuser of the server may do for venuewatch. A migration by a superuser runs it; for an owner without
+-- superuser rights, an administrator runs it once, after `create extension timescaledb` and before the first migration:
 --   psql -X -v ON_ERROR_STOP=1 -d venuewatch -f sql/superuser.sql
 -- Everything works without it; only the limits on what a login can do to others on the server are then missing. Safe to
--- repeat.
+-- repeat, and to be repeated after an administrator created logins by hand.
 --
 -- The database's owner could change every function and view of ours, and the search path, to become a superuser when
 -- this runs. So nothing outside pg_catalog is used here.
+
+-- The roles that get something below. The owner, unless a superuser migrates, administers these roles, and may do what
+-- otherwise only a superuser may: set the limits of logins (sql/logins.sql), and make an autovacuum yield.
+do $$
+declare
+  owner  name;
+  wanted text;
+begin
+  perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+  select r.rolname into owner
+  from pg_database d
+  join pg_roles r on r.oid = d.datdba
+  where d.datname = current_database()
+    and not r.rolsuper
+    and not exists (
+      select
+      from pg_namespace n
+      join pg_roles m on m.oid = n.nspowner
+      where n.nspname = 'venuewatch' and m.rolsuper
+    );
+  foreach wanted in array array['vw_probe', 'vw_core', 'vw_web', 'vw_analyst', 'vw_definer'] loop
+    if to_regrole(wanted) is null then
+      begin
+        execute format('create role %I nologin', wanted);
+      exception
+        -- another database of the server created it first
+        when duplicate_object or unique_violation then null;
+      end;
+    end if;
+    if owner is not null then
+      execute format('grant %I to %I with admin option', wanted, owner);
+    end if;
+  end loop;
+  if owner is not null then
+    execute format('grant set on parameter temp_file_limit, log_min_messages, deadlock_timeout to %I', owner);
+  end if;
+end;
+$$;
 
 -- What PostgreSQL and TimescaleDB allow everyone who may connect: fill the disk with large objects, and, even in a
 -- read-only transaction, with messages in the log that replicas and archives receive; leave background jobs behind;

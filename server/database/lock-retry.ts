@@ -99,7 +99,7 @@ async function takeTurn(tx: Db): Promise<number | null> {
       pg_backend_pid() as pid,
       version() like '%emcc%' as alone,
       set_config('lock_timeout', ${String(lockTimeoutMs)}, true),
-      -- After this time, the waiting backend cancels an autovacuum that blocks it. Only a superuser may set it.
+      -- After this time, the waiting backend cancels an autovacuum that blocks it. Only some users may set it.
       case
         when has_parameter_privilege('deadlock_timeout', 'set') then set_config('deadlock_timeout', ${String(lockTimeoutMs / 3)}, true)
       end

@@ -30,13 +30,14 @@ void t.test("backups of a server", { skip }, async (t) => {
   if (typeof programs === "string") return;
   const place = await composePlace(t, programs);
   const { sh, urlOf } = place;
-  const owner = urlOf("postgres", await place.secret("owner_password"));
+  const superuser = urlOf("postgres", await place.secret("superuser_password"));
+  const owner = urlOf("venuewatch", await place.secret("owner_password"));
   const probe = urlOf("probe-eu-central", await place.secret("probe-eu-central_password"));
   await sh("docker compose up --detach --wait");
   const receiver = await startReceiver();
   t.teardown(() => receiver.close());
 
-  const pool = poolOn(owner);
+  const pool = poolOn(superuser);
   await fill(pool);
   await addChannel(pool, { to: native(receiver.origin) });
   const alerts = startAlerts(pool);
@@ -54,7 +55,7 @@ void t.test("backups of a server", { skip }, async (t) => {
   await happened(pool, { venue: "bybit", at: ago(140) });
   const before = await facts(pool);
   const dumps = join(place.folder, "dump");
-  await dump(place, owner, dumps);
+  await dump(place, superuser, dumps);
   const UNTIL = await damage(pool);
 
   await archived(pool);
@@ -79,7 +80,7 @@ void t.test("backups of a server", { skip }, async (t) => {
       await sh(`REGISTRY=/dev/null docker compose exec -T core-1 venuewatch doctor || test $? = 2`),
       /schema +matches this build/,
     );
-    const restored = poolOn(owner);
+    const restored = poolOn(superuser);
     t.teardown(() => restored.close());
     await isTheSame(t, restored, before, { migrated: true });
     const [here] = await restored.query<{ later: boolean; left: string }>(sql`
@@ -90,7 +91,9 @@ void t.test("backups of a server", { skip }, async (t) => {
     t.match(here, { later: false, left: null }, "nothing from after that instant");
     await logsIn(probe);
     await onlyWhatWaited(t, restored, receiver);
-    await goesOn(t, restored);
+    const migrating = poolOn(owner);
+    t.teardown(() => migrating.close());
+    await goesOn(t, migrating);
     const after = doctor!.split("\n").slice(1).join("\n");
     await sh(after);
     t.notOk(readdirSync(join(place.folder, "database")).some((name) => name.startsWith("damaged")));
@@ -98,12 +101,12 @@ void t.test("backups of a server", { skip }, async (t) => {
   });
 
   await t.test("restoring everything after a disk is lost", async (t) => {
-    const running = poolOn(owner);
+    const running = poolOn(superuser);
     const last = await facts(running);
     await running.close();
     await sh(`docker compose stop; rm -r database/*`);
     await sh(commands("Restoring all of it").split("docker compose exec")[0]!);
-    const restored = poolOn(owner);
+    const restored = poolOn(superuser);
     t.strictSame((await facts(restored)).tables, last.tables);
     const [row] = await restored.query<{ timeline: string }>(sql`select current_timeline() as timeline`);
     t.equal(row!.timeline, "00000003", "it follows the timeline of the first restore");
@@ -137,8 +140,8 @@ async function archived(pool: Pool): Promise<void> {
   }, 30_000);
 }
 
-async function dump({ sh }: ComposePlace, owner: string, BACKUP: string): Promise<void> {
-  const variables = { BACKUP, ...(await withoutPassword(sh, owner)) };
+async function dump({ sh }: ComposePlace, superuser: string, BACKUP: string): Promise<void> {
+  const variables = { BACKUP, ...(await withoutPassword(sh, superuser)) };
   await sh(`mkdir "$BACKUP"; ${commands("pg_dump: backup")}`, variables);
   for (const name of ["roles.sql", "venuewatch.dump"])
     await sh(`cmp -s $BACKUP/${name} ${name} || test -s ${name}`, variables);
@@ -146,18 +149,25 @@ async function dump({ sh }: ComposePlace, owner: string, BACKUP: string): Promis
 
 async function restoreDump(t: Test, place: ComposePlace, BACKUP: string, before: Facts): Promise<void> {
   const { sh, urlOf } = place;
-  const owner = urlOf("postgres", await place.secret("owner_password"));
+  const superuser = urlOf("postgres", await place.secret("superuser_password"));
+  const owner = urlOf("venuewatch", await place.secret("owner_password"));
   await sh(`pg_ctl --pgdata=database --log=log --options="-c config_file=$PLACE/config/postgresql.conf" --wait start`);
-  await sh(commands("pg_dump: restore"), { BACKUP, ...(await withoutPassword(sh, owner)) });
-  const restored = poolOn(owner);
+  await sh(commands("pg_dump: restore"), {
+    BACKUP,
+    OWNER_URL: urlOf("venuewatch", ""),
+    ...(await withoutPassword(sh, superuser)),
+  });
+  const restored = poolOn(superuser);
   const logins = await restored.query<{ login: string }>(sql`
     select rolname as login from pg_roles where rolcanlogin and rolname <> 'postgres' and rolname !~ '^pg_' order by 1
   `);
   const names = logins.map(({ login }) => login).join(" ");
-  t.equal(names, "backup core probe-ap-southeast probe-eu-central probe-us-east replica web");
+  t.equal(names, "backup core probe-ap-southeast probe-eu-central probe-us-east replica venuewatch web");
   await isTheSame(t, restored, before, { migrated: true });
   await skipsNumbers(t, restored);
-  await goesOn(t, restored);
+  const migrating = poolOn(owner);
+  await goesOn(t, migrating);
+  await migrating.close();
   await restored.close();
 }
 

@@ -148,6 +148,11 @@ void t.test("every login is created, with the rights that it needs and no more",
     t.notOk(secrets.includes("owner_password"), `${name} is not the owner`);
     t.equal(secrets.includes("channel_key"), command[0] === "core", `${name} has the channel key only if it is core`);
   }
+  const whoHas = (secret: string) =>
+    services.filter(([, { secrets }]) => secrets?.includes(secret)).map(([name]) => name);
+  t.same(whoHas("superuser_password"), ["database"], "no program and no step is a superuser");
+  t.same(whoHas("owner_password"), ["database", "migrate", "logins"]);
+  t.notMatch(composeText, /postgres:\/\/postgres@/);
   t.notMatch(composeText, /postgres:\/\/[^@\s]*:[^@\s]*@/, "no password in it");
   const makefile = readFileSync(packagedFile("Makefile"), "utf8");
   for (const [name, { file }] of Object.entries(compose.secrets)) {

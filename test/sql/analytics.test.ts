@@ -260,7 +260,7 @@ void t.test(
     const { pool, url } = await migratedDatabase(t);
     const name = `analyst_${randomBytes(6).toString("hex")}`;
     t.teardown(() => pool.script(`drop role if exists ${name}`));
-    await pool.file("keep_login", [name, "analyst", scramVerifier("x"), null, false]);
+    await pool.file("keep_login", [name, "analyst", scramVerifier("x"), null, false, null]);
 
     await t.test("are the documented ones", async (t) => {
       const wanted = await pool.query<{ setting: string; value: string }>(

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { Test } from "tap";
 import { packagedFile } from "../../shared/config/package.js";
 import { freePort } from "./free-port.js";
-import type { PostgresPrograms } from "./postgres-server.js";
+import { databaseScript, type PostgresPrograms } from "./postgres-server.js";
 
 /** Stopped by SIGINT, as compose does. */
 type Running = { port: number } & ReturnType<typeof longRunning>;
@@ -45,7 +45,7 @@ export async function makeCluster(
   const [data, replicaData] = [ownDir("primary"), ownDir("replica")];
   const [sockets, passwords, archive] = [ownDir("sockets"), ownDir("passwords"), ownDir("archive")];
   // a mounted secret belongs to the user who reads it
-  for (const name of ["owner_password", "replica_password"]) {
+  for (const name of ["superuser_password", "owner_password", "replica_password", "backup_password"]) {
     copyFileSync(join(secrets, name), join(passwords, name));
     chmodSync(own(join(passwords, name)), 0o400);
   }
@@ -61,13 +61,12 @@ export async function makeCluster(
     ...["-c", "min_wal_size=80MB", "-c", "effective_io_concurrency=0"],
   ];
 
-  const args = [`--pgdata=${data}`, "--username=postgres", `--pwfile=${passwords}/owner_password`, ...initdbArgs];
+  const args = [`--pgdata=${data}`, "--username=postgres", `--pwfile=${passwords}/superuser_password`, ...initdbArgs];
   execFileSync(join(bin, "initdb"), args, { ...user, stdio: "ignore" });
-  // the image also creates POSTGRES_DB before clients can connect
-  execFileSync(join(bin, "postgres"), ["--single", "-D", data, "postgres"], {
+  execFileSync("sh", ["-ec", databaseScript(data, sockets, passwords)], {
     ...user,
-    input: "create database venuewatch;\n",
-    stdio: ["pipe", "ignore", "ignore"],
+    cwd: data,
+    env: { PATH: `${bin}:${process.env["PATH"]}` },
   });
 
   const running = (port: number, launch: () => ChildProcess): Running => ({

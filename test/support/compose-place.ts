@@ -8,7 +8,7 @@ import type { Test } from "tap";
 import { packagedFile } from "../../shared/config/package.js";
 import { compose } from "./compose.js";
 import { freePort } from "./free-port.js";
-import { makePlace, type PostgresPrograms } from "./postgres-server.js";
+import { databaseScript, makePlace, type PostgresPrograms } from "./postgres-server.js";
 
 export interface ComposePlace {
   folder: string;
@@ -39,8 +39,8 @@ export async function composePlace(t: Pick<Test, "teardown">, programs: Postgres
     mkdir bin config secrets backups sockets
     cp "$PRODUCTION"/*.conf "$PRODUCTION"/*.sh config
     for name in ${secrets}; do head -c 32 /dev/urandom | base64 >secrets/$name; done
-    initdb --pgdata=database --username=postgres --pwfile=secrets/owner_password --no-sync ${initdbArgs}
-    echo 'create database venuewatch;' | postgres --single -D database postgres
+    initdb --pgdata=database --username=postgres --pwfile=secrets/superuser_password --no-sync ${initdbArgs}
+    (${databaseScript("database", `${folder}/sockets`, "secrets")})
     touch bin/docker bin/venuewatch
   `);
   for (const [name, file] of [

@@ -81,6 +81,27 @@ export async function makePlace(t: Pick<Test, "teardown">, programs: PostgresPro
   };
 }
 
+/**
+ * Returns a `sh` script that creates database `venuewatch` in new data, as the image in compose.yaml does before
+ * anybody can connect.
+ *
+ * @param folder a folder of the server's user, for its socket
+ * @param passwords the folder of the secrets
+ */
+export function databaseScript(pgdata: string, folder: string, passwords: string): string {
+  const options = `-c listen_addresses= -c unix_socket_directories=${folder} -c shared_preload_libraries=timescaledb`;
+  return `
+    echo 'local all all trust' >${folder}/only-here.conf
+    export PGHOST=${folder} PGPORT=5432 PASSWORDS=${passwords}
+    pg_ctl --pgdata=${pgdata} --log=${folder}/creation.log --wait start \
+      --options="${options} -c port=5432 -c hba_file=${folder}/only-here.conf" >${folder}/creation.out
+    createdb --username=postgres venuewatch
+    ${packagedFile("production/init-database.sh")}
+    psql -X --quiet --set=ON_ERROR_STOP=1 --username=postgres --dbname=venuewatch --file=${packagedFile("sql/superuser.sql")}
+    pg_ctl --pgdata=${pgdata} --wait stop
+  `;
+}
+
 export interface Server {
   pgdata: string;
   /** The URL of a database in it. */

@@ -45,7 +45,7 @@ export interface ProductionStage extends Cluster {
   run: (service: string) => { status: number | null; output: string };
   /** Runs until the end of the whole test, not of a step. */
   longRunning: (launch: () => ChildProcess) => ReturnType<typeof longRunning>;
-  ownerUrl: (server: "primary" | "replica") => string;
+  superuserUrl: (server: "primary" | "replica") => string;
   /** The gate between the primary and the replica. */
   gate: Gate;
   /** Address of the proxy; null without one. */
@@ -103,8 +103,8 @@ export async function setStage(t: Test, postgres: PostgresPrograms): Promise<Pro
     proxy: null,
     serving: () => Promise.reject(new Error("there is no proxy yet")),
     longRunning: (launch) => longRunning(t, launch, "SIGTERM", "SIGKILL"),
-    ownerUrl: (server) =>
-      `postgres://postgres:${secret("owner_password")}@127.0.0.1:${cluster[server].port}/venuewatch`,
+    superuserUrl: (server) =>
+      `postgres://postgres:${secret("superuser_password")}@127.0.0.1:${cluster[server].port}/venuewatch`,
     run(service) {
       const { entrypoint = ["venuewatch"], command = [] } = compose.services[service]!;
       const [file, ...args] = [...entrypoint, ...command].map(here);
@@ -132,7 +132,7 @@ export async function setStage(t: Test, postgres: PostgresPrograms): Promise<Pro
 }
 
 export async function onReplica(stage: ProductionStage, work: (pool: Pool) => Promise<void>): Promise<void> {
-  const pool = openPool(stage.ownerUrl("replica"), { ...asTest, max: 1 });
+  const pool = openPool(stage.superuserUrl("replica"), { ...asTest, max: 1 });
   try {
     await work(pool);
   } finally {

@@ -108,9 +108,42 @@ void t.test(
       t.equal((await login("core")).out.split("\n").length, 2, "sql/superuser.sql leaves nothing to do");
     });
 
+    await t.test("gives logins all limits, if an administrator ran sql/superuser.sql first", async (t) => {
+      const prepared = await ownedDatabase(t);
+      await prepared.admin.script(await readScript("superuser.sql"));
+      const warnings: string[] = [];
+      await migrate(
+        prepared.owner,
+        registry,
+        makeLog("test", "warn", (line) => warnings.push(line)),
+      );
+      t.same(warnings, []);
+      const of = `${prepared.name}_core`;
+      t.teardown(() => admin.script(`drop role if exists ${of}`));
+      const [kept] = await prepared.owner.file<{ leftToSuperuser: string[] }>("keep_login", [
+        ...[of, "core", "", null, false, null],
+      ]);
+      t.same(kept!.leftToSuperuser, []);
+      const [has] = await admin.query<{ limits: string[] }>(sql`
+        select rolconfig as limits from pg_roles where rolname = ${of}
+      `);
+      t.ok(has!.limits.includes("temp_file_limit=10GB"));
+    });
+
+    await t.test("administers none of our roles, if a superuser migrated its database", async (t) => {
+      const others = await ownedDatabase(t);
+      await others.admin.script("create schema venuewatch");
+      await others.admin.script(await readScript("superuser.sql"));
+      const joined = await others.admin.query(sql`
+        select from pg_auth_members where member = to_regrole(${others.name}) and admin_option
+      `);
+      t.equal(joined.length, 0);
+    });
+
     await t.test("changes a login that another role created", async (t) => {
       const of = `${name}_changed`;
       t.teardown(() => admin.script(`drop role if exists ${of}`));
+      await admin.script(`revoke set on parameter temp_file_limit, log_min_messages from ${name}`);
       const keep = async (by: Pool, kind: string) => {
         const [kept] = await by.file<{ leftToSuperuser: string[] }>("keep_login", [of, kind, "", null, false, null]);
         const [has] = await admin.query<{ roles: string[] }>(sql`
