@@ -1,24 +1,27 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { startDispatcher } from "../alerts/delivery/dispatcher.js";
 import { formatAlert } from "../alerts/formats/format-alert.js";
 import { makeAlertMetrics } from "../alerts/delivery/metrics.js";
 import { makePoster } from "../alerts/delivery/post.js";
 import { makeSealing } from "../alerts/channels/sealing.js";
 import { startKeepingAddress } from "../alerts/channels/service-address.js";
-import { openPool, warnUnlessReachable } from "../../shared/database/pool.js";
+import { countsAsAway } from "../../shared/database/away.js";
+import { openPool, type Pool, warnUnlessReachable } from "../../shared/database/pool.js";
 import { startCore } from "../engine/core.js";
 import { makeEngineMetrics } from "../engine/metrics.js";
-import { untilMigrated } from "../database/until-migrated.js";
 import { makeBackupMetrics, type ServerDisk } from "../health/backup-metrics.js";
 import { queryAtScrape } from "../health/scrape-query.js";
 import { startHealth } from "../health/health.js";
 import { runUntilStopped } from "../process/lifecycle.js";
-import { makeLog } from "../../shared/log/log.js";
+import { type Log, makeLog } from "../../shared/log/log.js";
+import { makeOutage } from "../../shared/log/outage.js";
 import { makeNoticesMetrics } from "../notices/metrics.js";
 import { makePolling } from "../notices/polling.js";
 import { makeFeedReader } from "../notices/reader.js";
 import { makeOwnMetrics } from "../../shared/log/own-metrics.js";
 import { version } from "../../shared/config/package.js";
 import { portsOf, requirePorts } from "../process/ports.js";
+import { schemaState } from "../database/schema-state.js";
 import { readiness } from "../health/readiness.js";
 import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 
@@ -137,4 +140,29 @@ export async function run(): Promise<void> {
     life.onClose("engine", core.close);
     return health.url;
   });
+}
+
+const migrationWords = {
+  begins: "waiting for the migration: tables of this build are missing; run venuewatch migrate",
+  lasts: "still waiting for the migration",
+  over: "the database is migrated",
+};
+
+/**
+ * Waits until the database has all tables of this build, however long that takes. A program that started before its
+ * migration would otherwise log each of its statements as an error.
+ */
+async function untilMigrated(pool: Pool, log: Log): Promise<void> {
+  const waiting = makeOutage(log, migrationWords, { level: "warn" });
+  for (;;) {
+    try {
+      const { missing } = await schemaState(pool);
+      if (missing.length === 0) break;
+      waiting.failed("checks of the schema", { missing: missing.join(", ") });
+    } catch (error) {
+      if (!countsAsAway(log, "checks of the schema", error)) throw error;
+    }
+    await sleep(1_000);
+  }
+  waiting.succeeded();
 }

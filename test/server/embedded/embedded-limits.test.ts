@@ -6,6 +6,7 @@ import * as wire from "@venuewatch/embedded-timescaledb/internals/wire-messages"
 import { makeLog } from "../../../shared/log/log.js";
 import { guestUrl } from "../../support/guest-url.js";
 import { metadataIsAnswered } from "../../support/metadata.js";
+import { until } from "../../support/until.js";
 import { connectWire, type WireClient } from "../../support/wire-client.js";
 
 const dataDir = t.testdir();
@@ -78,6 +79,31 @@ void t.test("a statement that runs too long is cancelled", async (t) => {
   await t.rejects(guest.query(loop), { code: "57014" });
   await other.query("select 1");
   await t.rejects(guest.query("select 1"), Error, "the end of its transaction has ended the session");
+});
+
+void t.test("of clients that do not read, those with the most memory are disconnected", async (t) => {
+  const embedded = await startEmbedded({ dataDir, port: 0, log, logins: ["guest"] });
+  t.teardown(() => embedded.close());
+  const guest = await guestUrl(embedded.url, dataDir);
+  const owner = await connected(t, embedded.url);
+  const before = process.memoryUsage().external;
+  const silent: WireClient[] = [];
+  const refusals = () => logged.filter((line) => /clients that hold too much memory/.test(line)).length;
+  for (let i = 0; i < 5; i++) {
+    const client = await connectWire(guest);
+    silent.push(client);
+    await client.until("Z");
+    client.socket.pause();
+    client.send(wire.query("select repeat('x', 60000000)"));
+    t.match((await owner.query("select 1 as one")).rows, [{ one: 1 }], "others are answered");
+  }
+  await until(() => refusals() > 0);
+  await until(() => process.memoryUsage().external - before < 300 * 1024 ** 2);
+  for (const { socket } of silent) socket.resume();
+  const ended = () => silent.filter(({ socket }) => socket.closed).length;
+  await until(() => ended() > 0);
+  t.ok(ended() < silent.length, `${ended()} of ${silent.length} were disconnected, not all`);
+  for (const { socket } of silent) socket.destroy();
 });
 
 void t.test("a client that does not log in in time is refused", async (t) => {
