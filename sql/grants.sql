@@ -11,9 +11,11 @@ begin
   for missing in
     select format('grant %s on venuewatch.%I to %I', privilege, held, role)
     from (values
-      ('{vw_probe,vw_core,vw_web}', '{select}', '{region,venue,component,region_vantage,migration,definition}'),
-      ('{vw_probe}', '{select}', '{probe,watch}'),
-      ('{vw_probe,vw_core}', '{select}', '{probe_login}'),
+      ('{vw_probe,vw_core,vw_web}', '{select}', '{region,region_vantage,migration,definition}'),
+      ('{vw_core,vw_web}', '{select}', '{venue,component}'),
+      -- for venuewatch doctor on a probe's machine
+      ('{vw_probe}', '{select}', '{probe}'),
+      ('{vw_core}', '{select}', '{probe_login}'),
       ('{vw_web}', '{select}', '{
         sample,sample_minute,sample_hour,component_minute,venue_minute,component_hour,venue_hour,component_day,
         venue_day,latency_day,
@@ -29,14 +31,16 @@ begin
     cross join unnest(grantees::text[]) as granted (role)
     cross join unnest(privileges::text[]) as privilege
     cross join unnest(tables::text[]) as held
-    where not exists (
-      select
-      from pg_class c
-      cross join aclexplode(c.relacl) a
-      where c.oid = format('venuewatch.%I', held)::regclass
-        and a.grantee = to_regrole(granted.role)
-        and a.privilege_type = upper(privilege)
-    )
+    -- tables of later schema files do not exist yet
+    where to_regclass(format('venuewatch.%I', held)) is not null
+      and not exists (
+        select
+        from pg_class c
+        cross join aclexplode(c.relacl) a
+        where c.oid = to_regclass(format('venuewatch.%I', held))
+          and a.grantee = to_regrole(granted.role)
+          and a.privilege_type = upper(privilege)
+      )
   loop
     execute missing;
   end loop;

@@ -1,5 +1,5 @@
 -- Makes vw_core the owner of what a schema file may alter, because the file runs as vw_core. Tables that core does not
--- maintain are given back after the last file (queries/not_yet_owned.sql).
+-- maintain are given back in the same transaction (queries/not_yet_owned.sql).
 do $$
 declare
   lent text;

@@ -5,14 +5,15 @@
 -- repeat, and to be repeated after an administrator created logins by hand.
 --
 -- The database's owner could change every function and view of ours, and the search path, to become a superuser when
--- this runs. So nothing outside pg_catalog is used here.
+-- this runs. So nothing outside pg_catalog is used here: each block sets its search path first, and what PL/pgSQL resolves
+-- before that, the types of its variables, is qualified.
 
 -- The roles that get something below. The owner, unless a superuser migrates, administers these roles, and may do what
 -- otherwise only a superuser may: set the limits of logins (sql/logins.sql), and make an autovacuum yield.
 do $$
 declare
-  owner  name;
-  wanted text;
+  owner  pg_catalog.name;
+  wanted pg_catalog.text;
 begin
   perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
   select r.rolname into owner
@@ -46,13 +47,13 @@ end;
 $$;
 
 -- What PostgreSQL and TimescaleDB allow everyone who may connect: fill the disk with large objects, and, even in a
--- read-only transaction, with messages in the log that replicas and archives receive; leave background jobs behind;
--- queue notifications, gigabytes of them while one listener does not read; and take advisory locks: one session can
--- exhaust the memory for all locks, or hold ours. None of this is needed here, except some of these locks. NOTIFY
--- itself needs no right, so only the server limits it (max_notify_queue_pages in compose.yaml).
+-- read-only transaction, with messages in the log that replicas and archives receive; leave background jobs behind; use
+-- up transaction ids; queue notifications, gigabytes of them while one listener does not read; and take advisory locks:
+-- one session can exhaust the memory for all locks, or hold ours. None of this is needed here, except some of these
+-- locks. NOTIFY itself needs no right, so only the server limits it (max_notify_queue_pages in compose.yaml).
 do $$
 declare
-  given regprocedure;
+  given pg_catalog.regprocedure;
 begin
   perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
   -- for the venue leases of probes, hold_outbox.sql, the retention of upkeep, and replays
@@ -67,7 +68,10 @@ begin
       and (
         p.pronamespace = 'pg_catalog'::regnamespace
         and (
-          p.proname in ('lo_creat', 'lo_create', 'lo_from_bytea', 'pg_logical_emit_message', 'pg_notify')
+          p.proname in (
+            'lo_creat', 'lo_create', 'lo_from_bytea', 'pg_logical_emit_message', 'pg_notify',
+            'pg_current_xact_id', 'txid_current'
+          )
           or p.proname ~ '^pg_(try_)?advisory_(xact_)?lock'
         )
         or p.proname = 'add_job'
@@ -107,7 +111,7 @@ grant execute on function pg_catalog.pg_ls_waldir() to vw_definer;
 -- is logged about it.
 do $$
 declare
-  wanted record;
+  wanted pg_catalog.record;
 begin
   perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
   for wanted in

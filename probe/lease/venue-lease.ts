@@ -1,3 +1,4 @@
+import type { DatabaseError } from "pg";
 import { countsAsAway } from "../../shared/database/away.js";
 import type { Log } from "../../shared/log/log.js";
 import { startLoop } from "../../shared/process/loop.js";
@@ -83,10 +84,13 @@ export function startVenueLease({
       unknown = venues === null;
     } catch (error) {
       if (countsAsAway(log, "lease renewals", error)) return leaseMs / 3;
-      if (!failing)
-        log.error("this probe cannot renew its lease: it keeps measuring", {
-          stack: stackOf(error),
-        });
+      if (!failing) {
+        const { code, message, hint } = error as Partial<DatabaseError>;
+        log.error(
+          "this probe cannot renew its lease: it keeps measuring",
+          code === "42501" ? { error: message, hint } : { stack: stackOf(error) },
+        );
+      }
       failing = true;
     }
     return leaseMs / 3;

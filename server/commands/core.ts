@@ -21,7 +21,7 @@ import { makeFeedReader } from "../notices/reader.js";
 import { makeOwnMetrics } from "../../shared/log/own-metrics.js";
 import { version } from "../../shared/config/package.js";
 import { portsOf, requirePorts } from "../process/ports.js";
-import { schemaState } from "../database/schema-state.js";
+import { definitionsFault, schemaState } from "../database/schema-state.js";
 import { readiness } from "../health/readiness.js";
 import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 
@@ -143,22 +143,24 @@ export async function run(): Promise<void> {
 }
 
 const migrationWords = {
-  begins: "waiting for the migration: tables of this build are missing; run venuewatch migrate",
+  begins: "waiting for the migration: the database is not that of this build; run venuewatch migrate",
   lasts: "still waiting for the migration",
   over: "the database is migrated",
 };
 
 /**
- * Waits until the database has all tables of this build, however long that takes. A program that started before its
+ * Waits until the database has all tables, views and functions of this build, however long that takes. A program that started before its
  * migration would otherwise log each of its statements as an error.
  */
 async function untilMigrated(pool: Pool, log: Log): Promise<void> {
   const waiting = makeOutage(log, migrationWords, { level: "warn" });
   for (;;) {
     try {
-      const { missing } = await schemaState(pool);
-      if (missing.length === 0) break;
-      waiting.failed("checks of the schema", { missing: missing.join(", ") });
+      const { missing, unknown } = await schemaState(pool);
+      const fault = missing.length > 0 ? `lacks ${missing.join(", ")}` : await definitionsFault(pool);
+      // an older build goes on with a newer database, and reports that it is not ready
+      if (fault === null || unknown.length > 0) break;
+      waiting.failed("checks of the schema", { fault });
     } catch (error) {
       if (!countsAsAway(log, "checks of the schema", error)) throw error;
     }

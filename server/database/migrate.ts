@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { withLockRetry } from "./lock-retry.js";
 import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
-import { applyAs, asCore, type CoreDb, type MigratingRole, migratingRole } from "./migrating-role.js";
+import { applyAs, asCore, type CoreDb, giveToOwners, type MigratingRole, migratingRole } from "./migrating-role.js";
 import { version } from "../../shared/config/package.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import { requireExtension } from "./require-extension.js";
@@ -68,7 +68,8 @@ export async function migrate(
       files: schema.length,
     });
   for (const file of schema) if (!applied.has(file.name)) await applyFile(step, log, role, schema, file);
-  await giveToOwners(pool, step);
+  // after a restore without owners
+  if ((await pool.file("not_yet_owned")).length > 0) await step("the owners of tables", giveToOwners);
   if (!(await areMade(pool, definitions))) await makeDefinitions(pool, step, log, role, schema, definitions);
   const formerMs = Math.min(patienceMs, formerPatienceMs);
   await dropFormer(pool, stepWithin(formerMs), log, formerMs);
@@ -200,33 +201,6 @@ async function makeDefinitions(
       `some limits on logins need a superuser: ask an administrator to run psql -X -v ON_ERROR_STOP=1 -d ${role.database} -f sql/superuser.sql`,
       { user: role.name },
     );
-}
-
-/**
- * One transaction for each relation: a statement that reads two of them could hold one and wait for the other, again
- * and again.
- */
-async function giveToOwners(pool: Pool, step: Step): Promise<void> {
-  const others = await pool.file<{
-    relation: string;
-    is_view: boolean;
-    owner: string;
-  }>("not_yet_owned");
-  const grants = await readScript("grants.sql");
-  for (const { relation, is_view, owner } of others)
-    await step(`the owner of ${relation}`, async (tx) => {
-      const name = sql.ident("venuewatch", relation);
-      // the new owner must be allowed to create it there
-      await tx.script("grant create on schema venuewatch to vw_core");
-      await tx.query(
-        is_view
-          ? sql`alter materialized view ${name} owner to ${sql.ident(owner)}`
-          : sql`alter table ${name} owner to ${sql.ident(owner)}`,
-      );
-      await tx.script("revoke create on schema venuewatch from vw_core");
-      // the new owner's grants have become part of its ownership, and the old owner has lost its rights as the owner
-      await tx.script(grants);
-    });
 }
 
 /** Core may write the tables of the registry only in this transaction. */

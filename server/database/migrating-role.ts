@@ -64,40 +64,71 @@ export async function applyAs(
   tx: Db,
   text: (db: CoreDb) => Promise<string>,
 ): Promise<void> {
-  if (isEmbedded) return tx.script(await text(tx));
+  if (isEmbedded) {
+    await tx.script(await text(tx));
+    return giveToOwners(tx);
+  }
   const name = sql.ident(database);
-  await asCore(tx, async (core) => {
-    await tx.query(sql`grant create on database ${name} to vw_core`);
-    await tx.script("grant usage, create on schema venuewatch to vw_core");
-    await tx.script(await readScript("lend-to-core.sql"));
-    await core.script(await text(core));
-  });
+  await tx.query(sql`grant create on database ${name} to vw_core`);
+  // the new owner must be allowed to create it there
+  const mayCreate = "grant usage, create on schema venuewatch to vw_core;";
+  await tx.script(`${mayCreate}\n${await readScript("lend-to-core.sql")}`);
+  await asCore(tx, async (core) => core.script(await text(core)), mayCreate);
   await tx.script("revoke create on schema venuewatch from vw_core");
   await tx.query(sql`revoke create on database ${name} from vw_core`);
+  await tx.script(await readScript("refuse-left-names.sql"));
+  await giveToOwners(tx);
 }
 
-/** A file takes one value, which is JSON, and returns rows. */
-export type CoreDb = Pick<Db, "file" | "script">;
+/**
+ * Gives tables and roll-ups to their owners, in the transaction that created them or lent them to core: what core
+ * attaches to a table while it owns it would stay, and run with the rights of the next owner.
+ */
+export async function giveToOwners(tx: Db): Promise<void> {
+  const others = await tx.file<{ relation: string; is_view: boolean; owner: string }>("not_yet_owned");
+  if (others.length === 0) return;
+  // the new owner must be allowed to create it there
+  await tx.script("grant create on schema venuewatch to vw_core");
+  for (const { relation, is_view, owner } of others) {
+    const [name, role] = [sql.ident("venuewatch", relation), sql.ident(owner)];
+    await tx.query(
+      is_view ? sql`alter materialized view ${name} owner to ${role}` : sql`alter table ${name} owner to ${role}`,
+    );
+  }
+  await tx.script("revoke create on schema venuewatch from vw_core");
+  // the new owner's grants have become part of its ownership, and the old owner has lost its rights as the owner
+  await tx.script(await readScript("grants.sql"));
+}
+
+/** A file takes at most one value, which is JSON, and returns rows. */
+export interface CoreDb {
+  file<Row>(name: string, values?: readonly [unknown]): Promise<Row[]>;
+  script(text: string): Promise<void>;
+}
 
 /**
  * Does work on core's tables with the rights of vw_core, and no others (sql/as-core.sql).
  *
  * @param tx a transaction
+ * @param lent what the migrating user grants to core before each call
  */
-export async function asCore(tx: Db, work: (core: CoreDb) => Promise<void>): Promise<void> {
-  await tx.script(await readScript("as-core.sql"));
+export async function asCore(tx: Db, work: (core: CoreDb) => Promise<void>, lent = ""): Promise<void> {
+  const makeFunction = `${await readScript("as-core.sql")}\n${lent}`;
+  async function call<Row>(text: string, value: unknown, returnsRows: boolean): Promise<Row[]> {
+    await tx.script(makeFunction);
+    const rows = await tx.query<{ row: Row }>(
+      // the casts leave no choice among functions of this name
+      sql`select venuewatch.as_core(${text}::text, ${value}::jsonb, ${returnsRows}::boolean) as row`,
+    );
+    await tx.script("drop function venuewatch.as_core(text, jsonb, boolean)");
+    return rows.map(({ row }) => row);
+  }
   await work({
-    async file<Row>(name: string, [value]: readonly unknown[] = []) {
-      const rows = await tx.query<{ row: Row }>(
-        sql`select venuewatch.as_core(${await readScript(`queries/${name}.sql`)}, ${value}::jsonb, true) as row`,
-      );
-      return rows.map(({ row }) => row);
-    },
+    file: async (name, [value] = [null]) => call(await readScript(`queries/${name}.sql`), value, true),
     async script(text) {
-      await tx.query(sql`select venuewatch.as_core(${text}, null, false)`);
+      await call(text, null, false);
     },
   });
-  await tx.script("drop function venuewatch.as_core");
 }
 
 function quoted(name: string): string {

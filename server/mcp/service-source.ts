@@ -90,7 +90,11 @@ function refusalOf(error: unknown): ServiceRefusal | null {
   return error instanceof NoData && error.cause instanceof ServiceRefusal ? error.cause : null;
 }
 
-/** What a name may be, wherever a body has it: ids are not quoted, so nothing else may come as one. */
+/** Ids, instants and categories are not quoted, so nothing else may come as one. */
+const formats = { "date-time": /^\d{4}-\d\d-\d\dT[\d:.]{8,15}Z$/, date: /^\d{4}-\d\d-\d\d$/ };
+const categoryPattern = "^[a-z-]{1,40}$";
+
+/** What a name may be, wherever a body has it. */
 const ids: Record<string, string> = {
   id: "^[a-z0-9-]{1,64}$",
   venue: "^[a-z0-9-]{1,64}$",
@@ -103,7 +107,7 @@ const ids: Record<string, string> = {
 
 /** Makes a check against the schemas of this build. A newer service may have more fields and categories. */
 function makeShapes() {
-  const ajv = new Ajv2020({ strict: false, formats: { "date-time": true, date: true } });
+  const ajv = new Ajv2020({ strict: false, formats });
   const checks = new Map<Schema, ValidateFunction>();
   return <Described extends Schema>(schema: Described, body: unknown): body is TypeOf<Described> => {
     let check = checks.get(schema);
@@ -113,20 +117,17 @@ function makeShapes() {
 }
 
 /**
- * The schema with ids in the form of ids, and with any category.
+ * The schema with ids in the form of ids, and with categories that this build does not know.
  *
  * @param pattern of the texts in this part; null: any
  */
 function checked(part: unknown, pattern: string | null = null): unknown {
   if (Array.isArray(part)) return part.map((one) => checked(one, pattern));
   if (typeof part !== "object" || part === null) return part;
-  const isCategories = (name: string, value: unknown) => name === "enum" && isDeepStrictEqual(value, [...categories]);
-  const kept = Object.entries(part)
-    .filter(([name, value]) => !isCategories(name, value))
-    .map(([name, value]) => [
-      name,
-      name === "properties" ? checkedProperties(value as object) : checked(value, pattern),
-    ]);
+  const kept = Object.entries(part).map(([name, value]) => {
+    if (name === "enum" && isDeepStrictEqual(value, [...categories])) return ["pattern", categoryPattern];
+    return [name, name === "properties" ? checkedProperties(value as object) : checked(value, pattern)];
+  });
   const isText = "type" in part && part.type === "string" && !("enum" in part);
   return { ...Object.fromEntries(kept), ...(isText && pattern !== null && { pattern }) };
 }

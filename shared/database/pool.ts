@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import databasesSql, { type SQLQuery } from "@databases/sql";
 import pg from "pg";
 import { countsAsAway } from "./away.js";
+import { UserError } from "../process/user-error.js";
 import { databaseFault } from "./fault.js";
 import type { Log } from "../log/log.js";
 import { openRowStream, type BatchOptions, type RowStream, usualBatches } from "./row-stream.js";
@@ -109,12 +110,24 @@ const sessionSettings = [
  * Opens a pool to a database that must be there.
  *
  * @param setting the setting or option that has the address
- * @throws UserError where it cannot be used
+ * @throws UserError where it cannot be used; also for a superuser, if somebody else owns our functions and views, which
+ * would run with all rights
  */
 export async function connect(url: string, options: PoolOptions, setting?: string): Promise<Pool> {
   const pool = openPool(url, options);
   try {
-    await pool.query(sql`select`);
+    // names of pg_catalog alone: the owner may have set the search path
+    const [other] = await pool.query<{ owner: string }>(sql`
+      select owner.rolname as owner
+      from pg_catalog.pg_namespace n
+      join pg_catalog.pg_roles owner on owner.oid operator(pg_catalog.=) n.nspowner
+      join pg_catalog.pg_roles me on me.rolname operator(pg_catalog.=) current_user
+      where n.nspname operator(pg_catalog.=) 'venuewatch' and me.rolsuper and not owner.rolsuper
+    `);
+    if (other)
+      throw new UserError(
+        `${setting ?? "DATABASE_URL"} names a superuser, but ${other.owner}, who is none, owns the schema: give ${other.owner}'s address`,
+      );
     return pool;
   } catch (error) {
     await pool.close();

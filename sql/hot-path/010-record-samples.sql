@@ -2,7 +2,8 @@
 -- login speaks for the region that it was made for (venuewatch login --region); the user who migrates, for every
 -- region.
 create function upkeep.require_region(region text) returns void
-language plpgsql stable
+language plpgsql stable security definer
+set search_path = venuewatch, pg_temp
 as $$
 begin
   if not exists (select from probe_login l where l.login = session_user and l.region = require_region.region)

@@ -243,6 +243,8 @@ const takenFromEverybody = [
   // writes to the log that replicas receive, even in a read-only session
   "select pg_logical_emit_message(false, 'x', 'x')",
   "select pg_notify('x', 'x')",
+  "select pg_current_xact_id()",
+  "select txid_current()",
   "select pg_logical_emit_message(true, 'x', '\\x00'::bytea)",
   // with these, one session could use up the locks that all share, or hold ours
   ...["lock", "xact_lock", "lock_shared", "xact_lock_shared"].flatMap((kind) => [

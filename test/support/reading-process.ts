@@ -18,8 +18,9 @@ export interface ReadingCost {
   peakMiB: number;
   /**
    * The longest time for which nothing else could run. Processor time, so that other work of the machine is not in it.
+   * Absent of a reader that has a thread of its own.
    */
-  blockedMs: number;
+  blockedMs?: number;
 }
 
 const userAgent = "test";

@@ -29,5 +29,4 @@ for line in sys.stdin:
         Venuewatch(line.strip(), timeout_s=1.5).status()
     except VenuewatchError:
         pass
-    # a bot asks in a thread of its own, and nothing else of it stands still
-    print(json.dumps({"peakMiB": round(peak_mib() - idle), "blockedMs": 0}), flush=True)
+    print(json.dumps({"peakMiB": round(peak_mib() - idle)}), flush=True)

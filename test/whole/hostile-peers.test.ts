@@ -10,7 +10,7 @@ import { hostileAnswers } from "../support/hostile-answers.js";
 import { attacks, talkOf } from "../support/hostile-sockets.js";
 import { pythonMissing, pythonPath } from "../support/python.js";
 import type { ReadingCost } from "../support/reading-process.js";
-import { serveTcp } from "../support/tcp-server.js";
+import { saying, serveTcp } from "../support/tcp-server.js";
 
 /** Above an idle program. The limit of a bot's client is larger, because its answers are. */
 const mostMiB: Record<string, number> = { client: 80, "client in Python": 80 };
@@ -20,15 +20,35 @@ const mostBlockedMs = 500;
 
 const sockets = attacks.map((attack) => ({ name: `a server that ${attack.what}`, talk: talkOf(attack) }));
 
+/** Each fills the body that a reader takes. */
+const fullBodies = (mebibytes: number) =>
+  [
+    ["empty objects", "{},"],
+    ["empty lists", "[],"],
+    ["numbers", "1,"],
+    ["names", '"a":1,'],
+    ["texts", '"aaaaaaaaaaaa",'],
+    ["quotes in texts", '"\\"\\"\\"",'],
+  ].map(([what, part = ""]) => {
+    const [begin, end] = part.includes(":") ? ["{", '"b":1}'] : ["[", "1]"];
+    const room = mebibytes * 2 ** 20 - begin.length - end.length;
+    const body = begin + part.repeat(room / part.length) + end;
+    return {
+      name: `a full body of ${what}`,
+      talk: saying(`HTTP/1.1 200 OK\r\n${json}Content-Length: ${body.length}\r\n\r\n${body}`),
+    };
+  });
+const json = "Content-Type: application/json\r\n";
+
 const peersOf: Record<string, { scheme: string; peers: { name: string; talk: Parameters<typeof serveTcp>[1] }[] }> = {
-  probe: { scheme: "http", peers: hostileAnswers },
+  probe: { scheme: "http", peers: [...hostileAnswers, ...fullBodies(1)] },
   socket: { scheme: "ws", peers: sockets },
-  feed: { scheme: "http", peers: hostileAnswers },
+  feed: { scheme: "http", peers: [...hostileAnswers, ...fullBodies(2)] },
   pushed: { scheme: "ws", peers: sockets },
   alert: { scheme: "http", peers: hostileAnswers },
-  service: { scheme: "http", peers: hostileAnswers },
-  client: { scheme: "http", peers: hostileAnswers },
-  "client in Python": { scheme: "http", peers: hostileAnswers },
+  service: { scheme: "http", peers: [...hostileAnswers, ...fullBodies(4)] },
+  client: { scheme: "http", peers: [...hostileAnswers, ...fullBodies(4)] },
+  "client in Python": { scheme: "http", peers: [...hostileAnswers, ...fullBodies(4)] },
 };
 
 // more would take the processor from tests that measure time
@@ -42,7 +62,8 @@ for (const [reader, { scheme, peers }] of Object.entries(peersOf))
     for (const { name, talk } of peers) {
       const { peakMiB, blockedMs } = await costOf(await addressOf(t, scheme, talk));
       t.ok(peakMiB <= limitMiB, `${name}: at most ${limitMiB} MiB, ${peakMiB} MiB`);
-      t.ok(blockedMs <= mostBlockedMs, `${name}: blocked for at most ${mostBlockedMs} ms, ${blockedMs} ms`);
+      if (blockedMs !== undefined)
+        t.ok(blockedMs <= mostBlockedMs, `${name}: blocked for at most ${mostBlockedMs} ms, ${blockedMs} ms`);
     }
   });
 

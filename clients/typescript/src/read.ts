@@ -96,18 +96,24 @@ export async function textOf({ body }: Response, maxBytes: number): Promise<stri
 }
 
 /** Far more than an answer of the service has. */
-const mostLevels = 64;
+const [mostLevels, mostParts] = [64, 400_000];
 
 /** Parsed, brackets take up to thirty times as much memory as their text, so they are counted before. */
 function parsed(text: string): unknown {
-  let [levels, quoted] = [0, false];
+  let [levels, parts, quoted] = [0, 0, false];
   for (let at = 0; at < text.length; at++) {
     const character = text[at]!;
     if (character === '"') quoted = !quoted;
     else if (quoted) at += Number(character === "\\");
-    else if (character === "[" || character === "{") levels++;
     else if (character === "]" || character === "}") levels--;
+    else if (character === "," || character === ":") parts++;
+    else if (character === "[" || character === "{") {
+      parts++;
+      levels++;
+    }
     if (levels > mostLevels) throw new Error(`expected JSON of at most ${mostLevels} levels, got more`);
+    if (parts > mostParts)
+      throw new Error(`expected JSON of at most ${mostParts} brackets, commas and colons, got more`);
   }
   return JSON.parse(text);
 }

@@ -8,7 +8,10 @@ import type { Complaint } from "./wire-messages.js";
 const heldLimitBytes = 256 * 1024 * 1024;
 
 export interface Admission {
-  /** Anybody on the machine can connect: where too many wait, the longest one goes. Who knows a password is faster. */
+  /**
+   * Anybody on the machine can connect: where too many are on their way, the one goes that has taken the fewest steps of
+   * its login, and of these the longest. Who knows a password is soon ahead.
+   */
   makeRoom: () => void;
   add(number: number, client: WireClient): void;
   remove(number: number): void;
@@ -28,9 +31,10 @@ export function makeAdmission(maxClients: number, refused: RefusedClients): Admi
   return {
     makeRoom() {
       if (clients.size - loggedIn.size < maxClients) return;
-      const [longest] = [...clients].find(([number]) => !loggedIn.has(number))!;
+      const waiting = [...clients].filter(([number]) => !loggedIn.has(number)).map(([, client]) => client);
+      const [last] = waiting.sort((one, other) => one.loginSteps() - other.loginSteps());
       refused.failed("connections that waited for a login", { limit: maxClients });
-      clients.get(longest)!.expel(tooManyClients(maxClients, "are on their way through the login"));
+      last!.expel(tooManyClients(maxClients, "are on their way through the login"));
     },
     add(number, client) {
       clients.set(number, client);

@@ -20,6 +20,8 @@ export interface WireClient {
   expel(complaint: Complaint): void;
   /** Bytes in memory that the client has sent and that wait for its turn, and answers that it has not read. */
   heldBytes(): number;
+  /** How many steps of its login it has taken. */
+  loginSteps(): number;
 }
 
 interface ClientSurroundings extends LoginSurroundings {
@@ -52,7 +54,7 @@ export function serveClient(socket: Socket, around: ClientSurroundings): WireCli
 
   socket.on("data", take);
   socket.on("drain", () => turns.wake(waiter));
-  return { secret, expel: connection.expel, heldBytes };
+  return { secret, expel: connection.expel, heldBytes, loginSteps: login.steps };
 
   function heldBytes(): number {
     return inbox.size() + connection.unreadBytes();

@@ -51,6 +51,8 @@ export interface ClientLogin {
   nextRequest(): BackendRequest | null;
   /** Asks for the password. @param logins the backend's answer */
   ask(logins: Map<string, Login>): void;
+  /** How many steps the client has taken: its start-up packet, the choice of SCRAM. */
+  steps(): number;
   /** Whether the client's messages are for the backend. */
   isOver(): boolean;
   /** The client is gone. */
@@ -209,6 +211,7 @@ export function startLogin(
       return { kind: "open", client: number, secret, startup: startup!, verifier: login!.verifier };
     },
     ask,
+    steps: () => (phase === "start" ? 0 : wasChallenged ? 2 : 1),
     isOver: () => phase === "over",
     abandon: () => clearTimeout(deadline),
   };

@@ -1,7 +1,7 @@
 /** Checks the database: versions, clock, schema, rights, venues, probes and engine. */
 import type { DatabaseError } from "pg";
 import { databaseFault } from "../../../shared/database/fault.js";
-import { type Pool, openPool, sql } from "../../../shared/database/pool.js";
+import { connect, type Pool, sql } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
 import { communityAdvice } from "../../database/require-extension.js";
 import { definitionsFault, schemaState } from "../../database/schema-state.js";
@@ -20,10 +20,9 @@ const maxClockMs = 10_000;
 /** @param registry null where it is not valid */
 export async function databaseFound(settings: Settings, registry: Registry | null, log: Log): Promise<Finding[]> {
   const url = databaseUrlOf(settings);
-  const pool = openPool(url, {
-    ...{ applicationName: "doctor", log, max: 1, statementTimeoutMs: 5_000 },
-  });
+  let pool: Pool | undefined;
   try {
+    pool = await connect(url, { applicationName: "doctor", log, max: 1, statementTimeoutMs: 5_000 });
     return await findingsOn(pool, settings.region, registry);
   } catch (error) {
     const { message } = databaseFault(error, url) ?? (error as Error);
@@ -37,7 +36,7 @@ export async function databaseFound(settings: Settings, registry: Registry | nul
       ),
     ];
   } finally {
-    await pool.close();
+    await pool?.close();
   }
 }
 

@@ -99,7 +99,9 @@ void t.test(
       // a trap that the owner has set for the administrator
       await owner.script(`
           create schema trap;
-          create function trap.to_regrole(text) returns regrole language plpgsql as 'begin raise exception $$trap$$; end';
+          create function trap.spring() returns boolean language plpgsql as 'begin raise exception $$trap$$; end';
+          ${["name", "text", "regprocedure", "record"].map((type) => `create domain trap.${type} as int check (trap.spring());`).join("\n")}
+          create function trap.to_regrole(pg_catalog.text) returns regrole language plpgsql as 'begin raise exception $$trap$$; end';
           create or replace function logins.role_of(kind text) returns name language plpgsql as 'begin raise exception $$trap$$; end'
         `);
       await admin.script(`set search_path = trap, pg_catalog; ${await readScript("superuser.sql")}`);
@@ -138,6 +140,20 @@ void t.test(
         select from pg_auth_members where member = to_regrole(${others.name}) and admin_option
       `);
       t.equal(joined.length, 0);
+    });
+
+    await t.test("no command runs its functions and views as a superuser", async (t) => {
+      const superuser = new URL(url);
+      const given = new URL(process.env.DATABASE_URL!);
+      [superuser.username, superuser.password] = [given.username, given.password];
+      for (const args of [["login", "x", "--role", "web", "--password-file", "-"], ["channel", "list"], ["doctor"]]) {
+        const { code, out, err } = await cliWith(t, args, { DATABASE_URL: superuser.href }, "hunter2hunter2hunter2\n");
+        t.equal(code, 2, args.join(" "));
+        t.match(
+          out + err,
+          new RegExp(`a superuser, but ${name}, who is none, owns the schema: give ${name}'s address`),
+        );
+      }
     });
 
     await t.test("changes a login that another role created", async (t) => {

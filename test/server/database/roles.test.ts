@@ -13,6 +13,7 @@ import { tick } from "../../../server/engine/tick.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migrate } from "../../../server/database/migrate.js";
 import { schemaState } from "../../../server/database/schema-state.js";
+import { readScript } from "../../../shared/database/sql-files.js";
 import { recordSamples } from "../../../server/database/record-samples.js";
 import type { Sample } from "../../../shared/measurement/sample.js";
 import { measureStalls } from "../../../server/stalls/measure.js";
@@ -133,7 +134,7 @@ void t.test("each role has only the rights that it needs", async (t) => {
     },
   );
 
-  await t.test("no role may lock a table that it does not own", async (t) => {
+  await t.test("no role may keep others from reading or writing a table that it does not own", async (t) => {
     const strong = await pool.query(sql`
       select r.rolname as role, c.oid::regclass::text as relation
       from pg_class c
@@ -291,6 +292,48 @@ void t.test("what core attaches to its tables gets no other rights from a migrat
   }
   await migrate(pool, registry, log);
   t.strictSame(await pool.query(sql`select from pg_proc where proname = 'as_core'`), [], "and nothing of it stays");
+});
+
+void t.test("what core attaches to its tables cannot change the function that gives it core's rights", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  t.ok(await tick(pool, new Date()));
+  const makeInvoker = `select 'a'::tsquery, 'b'::tsquery
+    from venuewatch.as_core('alter function venuewatch.as_core security invoker', null, false)`;
+  const tables = await pool.query<{ name: string }>(sql`
+    select c.relname as name from pg_class c
+    where c.relnamespace = 'venuewatch'::regnamespace and c.relkind = 'r' and c.relowner = to_regrole('vw_core')
+      and not exists (select from timescaledb_information.hypertables h where h.hypertable_name = c.relname)
+  `);
+  t.ok(tables.length > 20);
+  for (const { name } of tables)
+    await pool.script(`alter table ${name} add constraint evil check (
+      case
+        when to_regproc('venuewatch.as_core') is null then true
+        when current_user = 'vw_core' then ts_rewrite('a', $text$${makeInvoker}$text$) is not null
+        else ('as ' || current_user)::int is not null
+      end) not valid`);
+  for (let i = 0; i < 2; i++) {
+    await pool.script("delete from definition; delete from components_published");
+    await t.resolves(migrate(pool, registry, log), "nothing of core's ran as another user");
+  }
+});
+
+void t.test("a migration refuses names of PostgreSQL's functions in its schema", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const refuse = await readScript("refuse-left-names.sql");
+  await pool.transaction((tx) => tx.script(refuse));
+  for (const [name, statement] of [
+    ["format", "create function format(text, text, name) returns text language sql return 'evil'"],
+    ["time_bucket", "create function time_bucket(text) returns text language sql return 'evil'"],
+    ["=", "create operator = (leftarg = text, rightarg = int, function = texticlike)"],
+  ] as const)
+    await t.rejects(
+      pool.transaction(async (tx) => {
+        await tx.script(`create function texticlike(text, int) returns boolean language sql return true; ${statement}`);
+        await tx.script(refuse);
+      }),
+      { message: new RegExp(`^expected no functions of these names in schema venuewatch, got .*${name}`) },
+    );
 });
 
 /** Roles belong to the whole server. An embedded database has a server of its own. */

@@ -203,6 +203,28 @@ void t.test("strangers keep nobody out", { skip }, async (t) => {
   t.notOk(strangers.at(-1)!.closed, "those that came first have left");
 });
 
+void t.test("a stranger who connects again and again keeps nobody out", { skip }, async (t) => {
+  let flooding = true;
+  let opened = 0;
+  const flood = async () => {
+    while (flooding) {
+      opened++;
+      await once((await stranger()).resume(), "close");
+    }
+  };
+  const floods = Array.from({ length: 150 }, flood);
+  let refused = 0;
+  for (let i = 0; i < 20; i++) {
+    const guest = await connected(t).catch(() => null);
+    if (guest === null) refused++;
+    else await guest.end();
+  }
+  flooding = false;
+  // ends those that are still on their way
+  await Promise.all(floods);
+  t.ok(refused <= 1, `${refused} of 20 logins were refused among ${opened} connections`);
+});
+
 void t.test("one login leaves connections to the owner", { skip }, async (t) => {
   const guests = [];
   for (let i = 0; i < 50; i++) guests.push(await connected(t));

@@ -16,6 +16,8 @@ from typing import Any, Callable, Mapping, Protocol
 _MOST_ERROR_BYTES = 65_536
 _MOST_PIECES = 16_384
 """Each piece of a body costs as much as hundreds of bytes."""
+_MOST_PARTS = 400_000
+"""Brackets, commas and colons: parsed, they take up to thirty times as much memory as their text."""
 
 
 class VenuewatchError(Exception):
@@ -89,7 +91,7 @@ def read_json(url: str, timeout_s: float, max_bytes: int) -> Any:
     try:
         response = open_url(url, "application/json", timeout_s, call)
         try:
-            return json.loads(_body_of(response, max_bytes))
+            return _parsed(_body_of(response, max_bytes))
         finally:
             response.close()
     except Exception as error:
@@ -155,6 +157,18 @@ def _body_of(response: Answer, max_bytes: int) -> bytes:
     if unpack and not unpack.eof:
         raise ValueError("the answer is cut short")
     return bytes(body)
+
+
+def _parsed(body: bytes) -> Any:
+    # one by one only where it may be needed; a list of them would take more memory than what it prevents
+    if sum(body.count(part) for part in (b"[", b"{", b",", b":")) > _MOST_PARTS:
+        parts = 0
+        text = body.replace(b"\\\\", b"").replace(b'\\"', b"")
+        for found in re.finditer(rb'[\[{,:]|"[^"]*"', text):
+            parts += text[found.start()] != 0x22  # not a string
+            if parts > _MOST_PARTS:
+                raise ValueError(f"expected JSON of at most {_MOST_PARTS} brackets, commas and colons, got more")
+    return json.loads(body)
 
 
 def _refusal(url: str, accept: str, error: urllib.error.HTTPError) -> VenuewatchError:
