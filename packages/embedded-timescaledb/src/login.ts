@@ -52,7 +52,7 @@ export interface ClientLogin {
   /** Asks for the password. @param logins the backend's answer */
   ask(logins: Map<string, Login>): void;
   /** How many steps the client has taken: its start-up packet, the choice of SCRAM. */
-  steps(): number;
+  steps: () => number;
   /** Whether the client's messages are for the backend. */
   isOver(): boolean;
   /** The client is gone. */
