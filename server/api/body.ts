@@ -21,9 +21,11 @@ export interface Encoded {
 /** Below this size, compression saves no packet. */
 const worthwhileBytes = 1_000;
 
-export function makeBody(text: string): Body {
-  const plain = Buffer.from(text);
+/** @param content text, or bytes that are compressed already */
+export function makeBody(content: string | Buffer): Body {
+  const plain = Buffer.from(content);
   const digest = createHash("sha256").update(plain).digest("base64url");
+  const isWorthwhile = typeof content === "string" && plain.length >= worthwhileBytes;
   const made = new Map<Encoding, Promise<Encoded>>();
 
   async function encode(encoding: Encoding): Promise<Encoded> {
@@ -36,7 +38,7 @@ export function makeBody(text: string): Body {
     plain,
     digest,
     as(asked) {
-      const encoding = plain.length < worthwhileBytes ? "identity" : asked;
+      const encoding = isWorthwhile ? asked : "identity";
       let encoded = made.get(encoding);
       if (!encoded) {
         made.set(encoding, (encoded = encode(encoding)));

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Socket } from "node:net";
+import { Socket } from "node:net";
 import { ipKeyGenerator } from "express-rate-limit";
 import { ipv6Subnet } from "./rate-limit.js";
 
@@ -13,10 +13,15 @@ export interface ConnectionLimits {
   total: number;
   /** How long a client may take to read a response; event streams have no end. */
   readWithinMs: number;
+  /** Idle limit of a connection: its client is gone, or does not read. */
+  silentForMs: number;
 }
 
 /** Room for all event streams, and for as many addresses at the limit of streams. */
-export const connectionLimits: ConnectionLimits = { perAddress: 256, total: 16_000, readWithinMs: 60_000 };
+export const connectionLimits: ConnectionLimits = {
+  ...{ perAddress: 256, total: 16_000 },
+  ...{ readWithinMs: 60_000, silentForMs: 30_000 },
+};
 
 /** Beyond its limits a connection is closed at once. */
 export function limitConnections(server: Server, limits: ConnectionLimits, isProxy: (address: string) => boolean) {
@@ -39,13 +44,21 @@ export function limitConnections(server: Server, limits: ConnectionLimits, isPro
 
 /**
  * The newest response on each connection, and the end of those that are not read: a client that takes ten bytes at a
- * time would keep a body in memory for hours.
+ * time would keep a body in memory for hours. A short one is in the kernel at once, which says nothing of its reading,
+ * and keeps it for minutes after the connection is closed. So a connection ends, which a client that reads sees and
+ * answers; after another silence it is reset, and counts until then.
  */
-export function watchResponses(server: Server, { readWithinMs }: ConnectionLimits) {
+export function watchResponses(server: Server, { readWithinMs, silentForMs }: ConnectionLimits) {
   const newest = new Map<Duplex, { response: ServerResponse; sentAtMs: number | null }>();
   // one timer for all, because one for each response would cost as much as the response
   const timer = setInterval(endSlow, readWithinMs / 6).unref();
   server.once("close", () => clearInterval(timer));
+  server.setTimeout(silentForMs, (socket) => {
+    if (socket.writableEnded || unfinishedOn(socket)) reset(socket);
+    else socket.end().setTimeout(silentForMs);
+  });
+  // after a response with `Connection: close`, Node would close its connection, not only end it
+  server.on("connection", (socket: Socket) => (socket.destroySoon = () => void socket.end()));
 
   function endSlow(): void {
     const nowMs = performance.now();
@@ -53,8 +66,14 @@ export function watchResponses(server: Server, { readWithinMs }: ConnectionLimit
       const { response } = of;
       if (!response.headersSent || response.writableFinished || isEndless(response)) of.sentAtMs = null;
       else if (of.sentAtMs === null) of.sentAtMs = nowMs;
-      else if (nowMs - of.sentAtMs >= readWithinMs) socket.destroy();
+      else if (nowMs - of.sentAtMs >= readWithinMs) reset(socket);
     }
+  }
+
+  /** The last response on this connection, if it is unfinished. */
+  function unfinishedOn(socket: Duplex): ServerResponse | null {
+    const { response } = newest.get(socket) ?? {};
+    return response && !response.writableFinished ? response : null;
   }
 
   return {
@@ -63,12 +82,14 @@ export function watchResponses(server: Server, { readWithinMs }: ConnectionLimit
       newest.set(socket, { response, sentAtMs: null });
       if (known === undefined) socket.once("close", () => newest.delete(socket));
     },
-    /** The last response on this connection, if it is unfinished. */
-    unfinishedOn(socket: Duplex): ServerResponse | null {
-      const { response } = newest.get(socket) ?? {};
-      return response && !response.writableFinished ? response : null;
-    },
+    unfinishedOn,
   };
+}
+
+/** Closes a connection together with what its client has not read. */
+export function reset(socket: Duplex): void {
+  if (socket instanceof Socket) socket.resetAndDestroy();
+  else socket.destroy();
 }
 
 function isEndless(response: ServerResponse): boolean {

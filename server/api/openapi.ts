@@ -21,7 +21,6 @@ import { groups, type Operation } from "./operation.js";
 import { operations } from "./operations.js";
 import { exampleOf } from "./schemas/example.js";
 import { namedSchemas, type Schema } from "./schemas/shapes.js";
-import { tableTypes } from "./tables.js";
 import { alertWebhook } from "./webhook.js";
 
 /** `/openapi.json`: the OpenAPI 3.1 description of this API, generated from the schemas and parameters in use. */
@@ -151,7 +150,7 @@ function headersOf({ answers, cache, limited, attachment }: Operation): Record<s
       "X-Accel-Buffering": textHeader("So that nginx passes events on at once.", "no"),
     }),
     "Cache-Control": cacheHeader("How long caches may keep the response.", cache),
-    ...(isTagged({ cache, answers }) && bodyHeaders),
+    ...(isTagged(cache) && bodyHeaders),
     ...(limited && limitHeaders),
     ...(attachment !== undefined && {
       "Content-Disposition": textHeader(
@@ -162,15 +161,13 @@ function headersOf({ answers, cache, limited, attachment }: Operation): Record<s
   };
 }
 
-/** A workbook is made for each request. */
-function isTagged({ cache, answers }: Pick<Operation, "cache" | "answers">): boolean {
-  return !cache.includes("no-store") && !(tableTypes.xlsx in answers);
+function isTagged(cache: Operation["cache"]): boolean {
+  return !cache.includes("no-store");
 }
 
 /** All responses of an operation except 200. */
 function othersOf({
   cache,
-  answers,
   names,
   parameters,
   seeks = false,
@@ -179,7 +176,7 @@ function othersOf({
   limited,
 }: Operation): [status: string, answer: ReferenceObject][] {
   const others: [string, boolean, keyof typeof otherAnswers][] = [
-    ["304", isTagged({ cache, answers }), limited ? "Answer304" : "Answer304Unlimited"],
+    ["304", isTagged(cache), limited ? "Answer304" : "Answer304Unlimited"],
     ["400", parameters !== undefined || names !== undefined, "Answer400"],
     ["404", names !== undefined || seeks, retractable ? "Answer404Retracted" : "Answer404"],
     ["405", true, "Answer405"],
@@ -201,7 +198,7 @@ const headers = {
   VaryAccept: textHeader("Request header that selects a problem document or a page.", "Accept"),
   ContentEncoding: {
     description:
-      "Compression of the body. Absent when uncompressed: if the client accepts neither, and below 1000 bytes.",
+      "Compression of the body. Absent when uncompressed: if the client accepts neither, below 1000 bytes, and for workbooks, which are compressed themselves.",
     schema: { type: "string", enum: ["br", "gzip"] },
     example: "br",
   },

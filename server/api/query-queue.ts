@@ -1,7 +1,5 @@
 import type { Pool } from "../../shared/database/pool.js";
 
-type Readers = Pick<Pool, "file" | "rows">;
-
 /** Equals the pool's own timeout for a connection. */
 const patienceMs = 10_000;
 
@@ -13,9 +11,9 @@ export class QueueTimeout extends Error {}
  * part of a second and have hundreds of variants: run concurrently, they would hold every connection and delay the
  * board.
  *
- * @throws (the pool's methods) QueueTimeout when a statement has not started within `waitMs`; it is then abandoned
+ * @throws (the pool's `file`) QueueTimeout when a statement has not started within `waitMs`; it is then abandoned
  */
-export function queued<P extends Readers>(pool: P, files: ReadonlySet<string>, waitMs = patienceMs): P {
+export function queued<P extends Pick<Pool, "file">>(pool: P, files: ReadonlySet<string>, waitMs = patienceMs): P {
   let last: Promise<void> = Promise.resolve();
   function wait<T>(name: string, run: () => Promise<T>): Promise<T> {
     if (!files.has(name)) return run();
@@ -33,9 +31,5 @@ export function queued<P extends Readers>(pool: P, files: ReadonlySet<string>, w
       });
     });
   }
-  return {
-    ...pool,
-    file: (name, values) => wait(name, () => pool.file(name, values)),
-    rows: (name, values, reading) => wait(name, () => pool.rows(name, values, reading)),
-  };
+  return { ...pool, file: (name, values) => wait(name, () => pool.file(name, values)) };
 }

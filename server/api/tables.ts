@@ -1,18 +1,17 @@
-import { pipeline } from "node:stream/promises";
 import type { Response } from "express";
 import { csvText } from "../../shared/text/spreadsheet-safe-csv.js";
 import type { Pool } from "../../shared/database/pool.js";
 import { answerBody, dataCache } from "./answer.js";
+import { type Body, makeBody } from "./body.js";
 import type { DatabaseClock } from "./clock.js";
-import { makeDerived } from "./derived.js";
 import type { TableSchema } from "./schemas/table.js";
 import { makeSnapshots, type Snapshot, type WhileBusy } from "./snapshot.js";
 import type { TableForm, TableFormat } from "./table-form.js";
-import { type Rows, workbook } from "./workbook.js";
+import { type Row, workbook } from "./workbook.js";
 
 /** A table and the statement behind it. */
 export interface Table {
-  /** File in `sql/queries`. Its columns become the table's, by name and in order; instants must be ISO 8601 text. */
+  /** File in `sql/queries` with the columns of the schema; instants must be ISO 8601 text. */
   file: string;
   /** Values of the statement; the methodology page's address is appended as the last one. */
   values: readonly unknown[];
@@ -28,7 +27,7 @@ export interface Table {
 export type AnswerTable = (response: Response, form: TableForm, table: Table) => Promise<void>;
 
 export interface TableOptions {
-  pool: Pick<Pool, "file" | "rows">;
+  pool: Pick<Pool, "file">;
   siteUrl: string;
   clock: DatabaseClock;
   whileBusy: WhileBusy;
@@ -42,40 +41,46 @@ const mebibyte = 2 ** 20;
  */
 export function tableAnswerer({ pool, siteUrl, clock, whileBusy }: TableOptions): AnswerTable {
   const methodologyUrl = `${siteUrl}/methodology`;
-  const tables = makeSnapshots(
-    { file: async <Row>(file: string, values?: readonly unknown[]) => [(await wholeTable(file, values)) as Row] },
-    { bodies: 100, bytes: 16 * mebibyte },
-    clock,
-    whileBusy,
-  );
-  const derived = makeDerived(8 * mebibyte);
+  const tables = makeSnapshots({ file: asOneRow }, { bodies: 100, bytes: 16 * mebibyte }, clock, whileBusy);
+  /** Of each table. They go with it, and are smaller. */
+  const made = new WeakMap<Snapshot, Map<string, Promise<Body>>>();
 
-  /** The row of a snapshot. A page of the API is one batch. */
-  async function wholeTable(file: string, values: readonly unknown[] = []) {
-    const stream = await pool.rows(file, values);
-    const rows: unknown[][] = [];
-    for (let batch = await stream.next(); batch; batch = await stream.next()) rows.push(...batch);
+  /** The rows of a statement as the row of a snapshot. */
+  async function asOneRow<SnapshotRow>(file: string, values?: readonly unknown[]) {
+    const rows = await pool.file<Row>(file, values);
     // every row has it; a table without rows shows the newest tick
-    const at = rows[0]?.[stream.columns.indexOf("generatedAt")];
+    const at = rows[0]?.["generatedAt"];
     const generated_at = typeof at === "string" ? new Date(at) : (await clock.read()).generated_at;
-    return { generated_at, body: JSON.stringify({ columns: stream.columns, rows } satisfies Rows) };
+    return [{ generated_at, body: JSON.stringify(rows) } as SnapshotRow];
   }
 
-  return async (response, { format, decimal }, { file, values, schema, name, empty, holdMs }) => {
+  function formOf(snapshot: Snapshot, form: TableForm, schema: TableSchema): Promise<Body> {
+    const forms = made.get(snapshot) ?? new Map<string, Promise<Body>>();
+    made.set(snapshot, forms);
+    const key = JSON.stringify(form);
+    let body = forms.get(key);
+    if (!body) {
+      body = makeForm(JSON.parse(snapshot.body.plain.toString()) as Row[], form, schema);
+      forms.set(key, body);
+      body.catch(() => forms.delete(key));
+    }
+    return body;
+  }
+
+  return async (response, form, { file, values, schema, name, empty, holdMs }) => {
     const snapshot = (await tables(file, values, [...values, methodologyUrl], holdMs))!;
-    const rowsOf = ({ body }: Snapshot) => JSON.parse(body.plain.toString()) as Rows;
-    if (empty && rowsOf(snapshot).rows.length === 0) throw empty();
-    response.setHeader(
-      "Content-Disposition",
-      attachment(name, snapshot.generatedAt.toISOString().slice(0, 10), format),
-    );
-    if (format === "xlsx") return sendWorkbook(response, rowsOf(snapshot), schema);
-    const csv = derived(JSON.stringify([file, values, decimal]), [snapshot], () => {
-      const { columns, rows } = rowsOf(snapshot);
-      return csvText([columns, ...rows], decimal);
-    });
-    await answerBody(response, csv, `${tableTypes.csv}; charset=utf-8; header=present`, dataCache);
+    if (empty && snapshot.body.plain.length === "[]".length) throw empty();
+    const day = snapshot.generatedAt.toISOString().slice(0, 10);
+    response.setHeader("Content-Disposition", attachment(name, day, form.format));
+    const parameters = form.format === "csv" ? "; charset=utf-8; header=present" : "";
+    await answerBody(response, await formOf(snapshot, form, schema), tableTypes[form.format] + parameters, dataCache);
   };
+}
+
+async function makeForm(rows: Row[], { format, decimal }: TableForm, schema: TableSchema): Promise<Body> {
+  if (format === "xlsx") return makeBody(await workbook(rows, schema));
+  const columns = Object.keys(schema.columns);
+  return makeBody(csvText([columns, ...rows.map((row) => columns.map((name) => row[name]))], decimal));
 }
 
 /** Media types. */
@@ -83,19 +88,6 @@ export const tableTypes = {
   csv: "text/csv",
   xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 };
-
-/** Writes the workbook as fast as the client reads. */
-async function sendWorkbook(response: Response, rows: Rows, schema: TableSchema): Promise<void> {
-  response.setHeader("Cache-Control", dataCache);
-  response.setHeader("Content-Type", tableTypes.xlsx);
-  if (response.req.method === "HEAD") return void response.end();
-  try {
-    await pipeline(await workbook(rows, schema), response);
-  } catch (error) {
-    // the client disconnected, which is not an error
-    if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
-  }
-}
 
 /** @param day the UTC day of the instant that the table shows */
 export function attachment(name: string, day: string, format: TableFormat): string {

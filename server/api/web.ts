@@ -10,7 +10,7 @@ import { type AppOptions } from "./app-options.js";
 import { problemBody } from "./problem.js";
 import { publicHeaders } from "./public-headers.js";
 import { clientAddress } from "./client-address.js";
-import { connectionLimits, limitConnections, watchResponses } from "./connection-limits.js";
+import { connectionLimits, limitConnections, reset, watchResponses } from "./connection-limits.js";
 import { makeShortcut } from "./shortcut.js";
 
 export interface Web {
@@ -22,8 +22,6 @@ export interface Web {
 
 /** Time limit for a client to send its request. */
 const requestWithinMs = 10_000;
-/** Idle limit of a connection: its client is gone, or does not read. */
-const silentForMs = 30_000;
 const closeWithinMs = 2_000;
 
 /**
@@ -61,20 +59,19 @@ export async function startWeb(options: AppOptions & { port: number; host: strin
       if (error === undefined) return refusePathless(response);
       failed(error, response);
     });
+  const limits = options.connectionLimits ?? connectionLimits;
   const server = createServer(
     {
       // we refuse it ourselves: Node's refusal has no body
       requireHostHeader: false,
       requestTimeout: requestWithinMs,
       headersTimeout: requestWithinMs,
-      keepAliveTimeout: silentForMs,
+      keepAliveTimeout: limits.silentForMs,
     },
     answer,
   );
   // 16 KiB bound them; of more headers than this Node would drop the rest, and our checks with them
   server.maxHeadersCount = 0;
-  server.setTimeout(silentForMs);
-  const limits = options.connectionLimits ?? connectionLimits;
   const isProxy = app.get("trust proxy fn") as (address: string, hop: number) => boolean;
   limitConnections(server, limits, (address) => isProxy(address, 0));
   const responses = watchResponses(server, limits);
@@ -121,7 +118,7 @@ function refusePathless(response: ServerResponse): void {
  */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex, unfinished: ServerResponse | null): void {
   if (!socket.writable || error.code === "ECONNRESET") {
-    socket.destroy();
+    reset(socket);
     return;
   }
   const [status, detail] = refusals[error.code ?? ""] ?? [400, "Expected an HTTP/1.1 request."];

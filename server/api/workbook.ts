@@ -3,26 +3,22 @@ import type { CellValue, ColumnDef } from "hucre/xlsx";
 import type { Schema } from "./schemas/shapes.js";
 import type { TableSchema } from "./schemas/table.js";
 
-export interface Rows {
-  columns: readonly string[];
-  /** Values in the order of the columns. */
-  rows: readonly (readonly unknown[])[];
-}
+/** Values by column. */
+export type Row = Readonly<Record<string, unknown>>;
 
-/** The bytes of a workbook, which are made as the consumer takes them. */
-export async function workbook(
-  { columns: names, rows }: Rows,
-  { sheet, columns }: TableSchema,
-): Promise<ReadableStream<Uint8Array>> {
+/** The bytes of a workbook. */
+export async function workbook(rows: readonly Row[], { sheet, columns }: TableSchema): Promise<Buffer> {
   // on first use: most web programs never write one, and loading the library takes 12 MB
   const { writeXlsxStream } = await import("hucre/xlsx");
-  const kinds = names.map((name) => kindOf(columns[name]!));
-  return writeXlsxStream(cellsOf(rows, kinds), {
+  const kinds = Object.entries(columns).map(([header, schema]) => ({ header, ...kindOf(schema) }));
+  const cells = rows.map((row) => kinds.map(({ header, numFmt }) => cellOf(row[header], numFmt !== undefined)));
+  const bytes = writeXlsxStream(cells, {
     name: sheet,
-    columns: names.map((header, at) => ({ header, ...kinds[at], width: widthOf(header, kinds[at]!) })),
+    columns: kinds.map((kind) => ({ ...kind, width: widthOf(kind.header, kind) })),
     // the header stays in sight
     freezePane: { rows: 1 },
   });
+  return Buffer.from(await new Response(bytes).arrayBuffer());
 }
 
 /** How times are shown: the same in every language. Spreadsheets know no time zones; the values are in UTC. */
@@ -40,10 +36,6 @@ function kindOf({ anyOf, format }: Schema): Kind {
 /** In characters. A column that is too narrow shows a date as `####`. */
 function widthOf(header: string, { numFmt = "" }: Kind): number {
   return Math.max(header.length, numFmt.length) + 2;
-}
-
-function* cellsOf(rows: Rows["rows"], kinds: readonly Kind[]): Generator<CellValue[]> {
-  for (const row of rows) yield row.map((value, at) => cellOf(value, kinds[at]!.numFmt !== undefined));
 }
 
 /** Texts are never formulas in a workbook, and never numbers. */

@@ -101,9 +101,7 @@ function openWindow(pool: Pool, wanted: RecordFilter, { from, to }: Period, afte
   const { what, venue, component = null, retracted } = wanted;
   const { file, key } = datasets[what];
   const others = what === "incidents" ? [retracted] : what === "days" ? [] : [component];
-  return pool.rows(file, [...[from, to, venue], ...(after ?? key.map(() => null)), ...others], {
-    ...{ batchRows: 1_000, holdMs: Infinity },
-  });
+  return pool.rows(file, [...[from, to, venue], ...(after ?? key.map(() => null)), ...others], 1_000);
 }
 
 function latest(a: Date, b: Date): Date {

@@ -18,7 +18,7 @@ export async function copyRows(source: Pool, tx: Db, part: Part, window: CopiedW
   const rows = await source.textRows(
     `select row(${part.columns})::text from ${part.reads} where ${condition}`,
     values,
-    { batchRows, holdMs: Infinity },
+    batchRows,
   );
   let copied = 0;
   try {

@@ -5,7 +5,7 @@ import { countsAsAway } from "./away.js";
 import { UserError } from "../process/user-error.js";
 import { databaseFault } from "./fault.js";
 import type { Log } from "../log/log.js";
-import { openRowStream, type BatchOptions, type RowStream, usualBatches } from "./row-stream.js";
+import { openRowStream, type RowStream } from "./row-stream.js";
 import { type Connections, openConnections } from "./writable-host.js";
 import type { SettingName } from "../config/settings.js";
 import { sqlFolder } from "./sql-files.js";
@@ -31,10 +31,10 @@ export interface Db {
 export interface Pool extends Db {
   /** Runs `work` in one transaction on one connection; rolled back when it throws. */
   transaction<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>;
-  /** Rows of `sql/queries/<name>.sql` in batches, with the first already read; see `RowStream`. */
-  rows(name: string, values: readonly unknown[], reading?: Partial<BatchOptions>): Promise<RowStream>;
+  /** Rows of `sql/queries/<name>.sql` in batches of that many; see `RowStream`. */
+  rows(name: string, values: readonly unknown[], batchRows: number): Promise<RowStream>;
   /** The same for any other statement. */
-  textRows(text: string, values: readonly unknown[], reading?: Partial<BatchOptions>): Promise<RowStream>;
+  textRows(text: string, values: readonly unknown[], batchRows: number): Promise<RowStream>;
   close: () => Promise<void>;
 }
 
@@ -75,11 +75,8 @@ export function openPool(url: string, options: PoolOptions): Pool {
 
   const { succeeded } = options.log.database;
 
-  async function textRows(text: string, values: readonly unknown[], reading: Partial<BatchOptions> = {}) {
-    const rows = await openRowStream(await pool.connect(), text, values, types, {
-      ...usualBatches,
-      ...reading,
-    });
+  async function textRows(text: string, values: readonly unknown[], batchRows: number) {
+    const rows = await openRowStream(await pool.connect(), text, values, types, batchRows);
     succeeded();
     return rows;
   }
@@ -87,7 +84,7 @@ export function openPool(url: string, options: PoolOptions): Pool {
   return {
     ...makeDb((text, values) => queryOnce(pool, text, values), succeeded),
     transaction: (work) => inTransaction(pool, work, succeeded),
-    rows: (name, values, reading) => textRows(queryFile(name), values, reading),
+    rows: (name, values, batchRows) => textRows(queryFile(name), values, batchRows),
     textRows,
     close: () => pool.end(),
   };

@@ -4,33 +4,20 @@ import Cursor from "pg-cursor";
 /**
  * The rows of one statement, read in batches from a cursor: a list of any length takes the memory of two batches.
  *
- * A slow reader would hold the connection, and on the embedded database, where an open cursor occupies the only
- * backend, block everyone else. So the first batch is read before anything else, a connection is released as soon as
- * its last row is read, and it is taken away `holdMs` after the first batch. A list shorter than a batch is read at
- * once, and its reader never holds a connection.
+ * A reader holds the connection until its last row is read, and on the embedded database, where an open cursor occupies
+ * the only backend, blocks everyone else. A list shorter than a batch is read at once, and holds none.
  */
 export interface RowStream {
   columns: readonly string[];
-  /** The first batch, which `next` also returns. */
-  first: readonly unknown[][];
   /**
    * The next batch, with values in the order of the columns; null at the end.
    *
-   * @throws Error where the database fails, or where the connection was held for too long
+   * @throws Error where the database fails
    */
   next(): Promise<unknown[][] | null>;
   /** Call it to stop before the end; it does no harm otherwise. */
   close(): void;
 }
-
-export interface BatchOptions {
-  batchRows: number;
-  /** Counted from the first batch; Infinity where nothing else waits for the connection. */
-  holdMs: number;
-}
-
-/** A batch is larger than a page of the API, so each answer is one batch. */
-export const usualBatches: BatchOptions = { batchRows: 250, holdMs: 5_000 };
 
 /**
  * @param client is released by this in any case
@@ -41,7 +28,7 @@ export async function openRowStream(
   text: string,
   values: readonly unknown[],
   types: pg.CustomTypesConfig,
-  { batchRows, holdMs }: BatchOptions,
+  batchRows: number,
 ): Promise<RowStream> {
   let failure: Error | undefined;
   let held = true;
@@ -49,14 +36,12 @@ export async function openRowStream(
   let abortRead: ((error: Error) => void) | undefined;
   const lost = (error: Error) => release((failure ??= error));
   client.on("error", lost);
-  let late: NodeJS.Timeout | undefined;
   const cursor = client.query(new Cursor<unknown[]>(text, [...values], { rowMode: "array", types }));
 
   /** A connection whose cursor was not read to the end is discarded: closing it would wait for the statement. */
   function release(broken?: Error): void {
     if (!held) return;
     held = false;
-    clearTimeout(late);
     client.off("error", lost);
     // only this ends pg's query timer, which would keep the program alive
     (cursor as unknown as { callback?: () => void }).callback?.();
@@ -79,16 +64,10 @@ export async function openRowStream(
   }
 
   const first = await read();
-  // from here on the reader holds the connection; the statement itself has a timeout
-  if (held && holdMs < Infinity)
-    late = setTimeout(() => {
-      lost(new Error(`the rows were not read within ${holdMs} ms`));
-    }, holdMs);
   let ahead: unknown[][] | Promise<unknown[][]> | null = first.rows;
 
   return {
     columns: first.columns,
-    first: first.rows,
     async next() {
       if (failure) throw failure;
       const rows = await ahead;

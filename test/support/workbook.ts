@@ -12,8 +12,7 @@ export async function workbookRows(bytes: Uint8Array): Promise<Record<string, Ce
 }
 
 /** The workbook of some rows, with the columns of a table that the first row has. */
-export async function workbookOf(schema: TableSchema, rows: Record<string, unknown>[]): Promise<Buffer> {
-  const columns = Object.keys(rows[0]!);
-  const values = rows.map((row) => Object.values(row));
-  return Buffer.from(await new Response(await workbook({ columns, rows: values }, schema)).arrayBuffer());
+export function workbookOf(schema: TableSchema, rows: Record<string, unknown>[]): Promise<Buffer> {
+  const columns = Object.fromEntries(Object.keys(rows[0]!).map((name) => [name, schema.columns[name]!]));
+  return workbook(rows, { ...schema, columns });
 }

@@ -1,5 +1,6 @@
 /** The open streams of `/v1/events`: who gets which change, and when a stream ends. */
 import type { ServerResponse } from "node:http";
+import { reset } from "../connection-limits.js";
 import type { Freshness } from "../stale.js";
 import type { ChangeLog } from "./change-log.js";
 import type { ChangeEvent } from "./history.js";
@@ -89,7 +90,7 @@ export function makeEventStreams(
   function write({ response }: Stream, text: string): void {
     if (text === "" || isGone(response)) return;
     response.write(text);
-    if (response.writableLength > mostUnreadBytes) response.destroy();
+    if (response.writableLength > mostUnreadBytes) reset(response.socket!);
   }
 
   /**

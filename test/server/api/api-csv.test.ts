@@ -1,6 +1,7 @@
 import type { CellValue } from "hucre/xlsx";
 import t from "tap";
 import { documentNames } from "../../../server/pages/docs/documents.js";
+import { incidentsTable, reliabilityTable, venueTable } from "../../../server/api/schemas/tables.js";
 import { sql } from "../../../shared/database/pool.js";
 import { csvText } from "../../../shared/text/spreadsheet-safe-csv.js";
 import { describedPath, documentOf, serve } from "../../support/api.js";
@@ -230,7 +231,19 @@ void t.test("CSV tables", async (t) => {
       const got = await api.ask(path);
       const head = await api.ask(path, { method: "HEAD" });
       t.equal(head.status, 200);
-      for (const name of ["content-type", "content-disposition"]) t.equal(head.headers[name], got.headers[name]);
+      for (const name of ["content-type", "content-disposition", "content-length", "etag"])
+        t.equal(head.headers[name], got.headers[name], `${path} ${name}`);
+    }
+  });
+
+  await t.test("the statements have the described columns, in their order", async (t) => {
+    for (const [file, values, { columns }] of [
+      ["venue_csv", ["okx"], venueTable],
+      ["reliability_csv", [90, null], reliabilityTable],
+      ["incidents_csv", [null, null, "all", 90, 50, null, null], incidentsTable],
+    ] as const) {
+      const [row] = await pool.file<object>(file, [...values, siteUrl]);
+      t.strictSame(Object.keys(row!), Object.keys(columns), file);
     }
   });
 

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import { createConnection, createServer, type Socket } from "node:net";
 import t, { type Test } from "tap";
 import type { ConnectionLimits } from "../../../server/api/connection-limits.js";
@@ -225,7 +226,7 @@ const connect = (api: Api) =>
 const request = "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n";
 
 void t.test("one address and all together have a limited number of connections", async (t) => {
-  const connectionLimits = { perAddress: 2, total: 3, readWithinMs: 60_000 };
+  const connectionLimits = { perAddress: 2, total: 3, readWithinMs: 60_000, silentForMs: 30_000 };
   for (const [trustProxy, most] of [
     [[], 2],
     [["loopback"], 3],
@@ -242,7 +243,7 @@ void t.test("one address and all together have a limited number of connections",
 });
 
 void t.test("a client that does not read loses its connection, and others keep theirs", async (t) => {
-  const connectionLimits = { perAddress: 3, total: 10, readWithinMs: 600 };
+  const connectionLimits = { perAddress: 3, total: 10, readWithinMs: 600, silentForMs: 30_000 };
   const api = await serveWithoutDatabase(t, { rateLimit: 0, connectionLimits });
   const [reader, stuck, idle] = [await connect(api), await connect(api), await connect(api)];
   let read = 0;
@@ -262,6 +263,48 @@ void t.test("a client that does not read loses its connection, and others keep t
     socket.destroy();
   }
 });
+
+void t.test("a body that is not read is not left in the kernel, and counts until then", async (t) => {
+  const connectionLimits = { perAddress: 1, total: 10, readWithinMs: 60_000, silentForMs: 200 };
+  const api = await serveWithoutDatabase(t, { rateLimit: 0, connectionLimits });
+  for (const asked of [request, request.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")]) {
+    const stuck = await connect(api);
+    stuck.pause();
+    stuck.write(asked);
+    if (canSeeKernel) await until(() => unreadBytes(api.port) > 100_000);
+    t.equal(await statusOf(api).catch(() => 0), 0, "it is the one connection of its address");
+    await until(async () => (await statusOf(api).catch(() => 0)) === 200);
+    // the end of a connection counts as a byte
+    if (canSeeKernel) t.ok(unreadBytes(api.port) < 10);
+    const closed = once(stuck, "close");
+    stuck.resume();
+    await closed;
+    t.ok(stuck.bytesRead < 300_000, `it was reset after ${stuck.bytesRead} bytes`);
+  }
+});
+
+void t.test("a silent client that reads gets its whole body, and no reset", async (t) => {
+  const connectionLimits = { perAddress: 1, total: 10, readWithinMs: 60_000, silentForMs: 200 };
+  const api = await serveWithoutDatabase(t, { rateLimit: 0, connectionLimits });
+  const socket = await connect(api);
+  const errors: Error[] = [];
+  socket.on("error", (error) => errors.push(error)).resume();
+  socket.write(request);
+  await once(socket, "close");
+  t.strictSame(errors, []);
+  t.ok(socket.bytesRead > 300_000, `${socket.bytesRead} bytes`);
+});
+
+const canSeeKernel = existsSync("/proc/net/tcp");
+
+/** What the port's connections, open or not, have sent and their clients have not taken. */
+function unreadBytes(port: number): number {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const sockets = readFileSync("/proc/net/tcp", "latin1").split("\n").slice(1, -1);
+  const fields = sockets.map((line) => line.trim().split(/\s+/));
+  const ofPort = fields.filter(([, address]) => address!.endsWith(local));
+  return ofPort.reduce((sum, [, , , , bytes]) => sum + parseInt(bytes!, 16), 0);
+}
 
 void t.test("headers beyond the two thousandth are seen", async (t) => {
   const api = await serveWithoutDatabase(t, { rateLimit: 0 });

@@ -127,7 +127,7 @@ void t.test("the API's description is valid, correct and sufficient", async (t) 
         const address = addressOf([path, operation], names);
         const { text } = await api.ask(address);
         const { headers } = await askRaw(api.port, address, { "accept-encoding": encoding });
-        const form = Buffer.byteLength(text) < 1000 ? undefined : encoding;
+        const form = Buffer.byteLength(text) < 1000 || path.endsWith(".xlsx") ? undefined : encoding;
         t.equal(headers["content-encoding"], form, path);
         t.match(headers.etag, form ? `-${form}"` : /"$/, path);
       }
