@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import pg from "pg";
+import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { openPool } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
@@ -42,6 +43,12 @@ async function unavailable(t: Test, api: Api, path: string): Promise<void> {
   t.match(await api.ask(path), { status: 503, headers: { "retry-after": /^5$/, "cache-control": "no-store" } }, path);
 }
 
+/** The readiness as it is now: an answer counts for a second. */
+async function lookedUp(api: Api) {
+  await sleep(1_000);
+  return api.ask<Ready>("/readyz");
+}
+
 void t.test("the API survives faults around it", async (t) => {
   const database = await migratedDatabase(t);
   await t.test("everything is unknown while the engine is silent", (t) => engineIsSilent(t, database));
@@ -60,7 +67,7 @@ async function databaseIsAway(t: Test, { pool, registry, url }: TestDatabase): P
   await pastIncident(pool, past);
   await decide(pool);
   const ready = async () => {
-    const { status, body } = await api.ask<Ready>("/readyz");
+    const { status, body } = await lookedUp(api);
     return { status, ...body };
   };
 
@@ -165,7 +172,7 @@ void t.test("a database without our schema is not ready", async (t) => {
 
 async function engineIsSilent(t: Test, { pool, registry }: TestDatabase): Promise<void> {
   const api = await serve(t, { pool, registry });
-  const engine = async () => (await api.ask<Ready>("/readyz")).body;
+  const engine = async () => (await lookedUp(api)).body;
   t.match(await engine(), { ready: false, checks: { engine: { detail: "has never ticked" } } });
   await decide(pool, ago(301));
   t.match(await engine(), { ready: false, checks: { database: { ok: true }, engine: { detail: /^silent since/ } } });
