@@ -1,5 +1,5 @@
--- Refuse a schema file after which schema venuewatch has a function or operator with the name of one of PostgreSQL's or of
--- an extension's. Core's role may create there while the file runs, and so may what core's login has attached to its
+-- Refuse a schema file after which schema venuewatch has a function or operator with the name of one of PostgreSQL's or
+-- of an extension's. Core's role may create there while the file runs, and so may what core's login has attached to its
 -- tables. With better fitting types, such a function would be called in place of the other, by the user who migrates.
 set local search_path = pg_catalog, pg_temp;
 

@@ -95,12 +95,12 @@ begin
 end;
 $$;
 
--- Temporary tables fill the disk, and temp_file_limit does not count them. Nor may core create a temporary function,
--- which a trigger on its tables would run with the rights of any user who writes to them. Until 0.9 core could.
+-- Temporary tables fill the disk, and temp_file_limit does not count them. On the embedded database, the next client
+-- waits while they are dropped, which cannot be cancelled. Nor may core create a temporary function, which a trigger on
+-- its tables would run with the rights of any user who writes to them.
 do $$
 begin
-  -- the embedded database cannot alter the rights on a database
-  if not is_embedded() and exists (
+  if exists (
     select
     from pg_database d
     cross join aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a

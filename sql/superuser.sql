@@ -5,8 +5,8 @@
 -- repeat, and to be repeated after an administrator created logins by hand.
 --
 -- The database's owner could change every function and view of ours, and the search path, to become a superuser when
--- this runs. So nothing outside pg_catalog is used here: each block sets its search path first, and what PL/pgSQL resolves
--- before that, the types of its variables, is qualified.
+-- this runs. So nothing outside pg_catalog is used here: each block sets its search path first, and what PL/pgSQL
+-- resolves before that, the types of its variables, is qualified.
 
 -- The roles that get something below. The owner, unless a superuser migrates, administers these roles, and may do what
 -- otherwise only a superuser may: set the limits of logins (sql/logins.sql), and make an autovacuum yield.

@@ -149,8 +149,8 @@ const migrationWords = {
 };
 
 /**
- * Waits until the database has all tables, views and functions of this build, however long that takes. A program that started before its
- * migration would otherwise log each of its statements as an error.
+ * Waits until the database has all tables, views and functions of this build, however long that takes. A program that
+ * started before its migration would otherwise log each of its statements as an error.
  */
 async function untilMigrated(pool: Pool, log: Log): Promise<void> {
   const waiting = makeOutage(log, migrationWords, { level: "warn" });

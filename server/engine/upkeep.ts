@@ -196,6 +196,13 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
       run: rollUpLate,
     },
     {
+      name: "making the next chunk",
+      everyMs: pace.compressMs,
+      run: async (at) => {
+        await pool.query(sql`call upkeep.make_next_chunk(${at})`);
+      },
+    },
+    {
       name: "compressing",
       everyMs: pace.compressMs,
       run: (at) => compressNext(pool, log, at),

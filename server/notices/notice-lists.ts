@@ -47,6 +47,22 @@ export function newest(lists: NoticeList[], most: number): NoticeList[] {
   });
 }
 
+/** Entries are stored at each change, so only the newest are stored whole: a feed that changes all fills no disk. */
+const [mostWhole, mostShort] = [1024 * 1024, 500];
+
+/** The same lists; beyond a mebibyte of newer entries, an entry is cut. */
+export function withShortEntries(lists: NoticeList[]): NoticeList[] {
+  let left = mostWhole;
+  const short = new Set<Notice>();
+  for (const notice of lists.flatMap(({ notices }) => notices).sort(byAge)) {
+    left -= notice.raw.length;
+    if (left < 0) short.add(notice);
+  }
+  if (short.size === 0) return lists;
+  const cut = (notice: Notice) => (short.has(notice) ? { ...notice, raw: notice.raw.slice(0, mostShort) } : notice);
+  return lists.map((list) => ({ ...list, notices: list.notices.map(cut) }));
+}
+
 function after({ postedAt }: Notice, from: Date | null): Date | null {
   if (from === null || postedAt === null) return null;
   return new Date(Math.max(+from, +postedAt + 1));

@@ -14,7 +14,7 @@ import { feedKinds } from "./feed-kinds.js";
 import { canBePosted } from "./feed-time.js";
 import type { FeedReader, NoticeList, FeedPoll, FeedSource } from "./feed.js";
 import { scheduledMaintenances } from "./statuspage.js";
-import { joined, newest } from "./notice-lists.js";
+import { joined, newest, withShortEntries } from "./notice-lists.js";
 import { makePace } from "./pace.js";
 import { jsonLimits } from "../../shared/untrusted/limits.js";
 import { parsedJson, withoutMark } from "../../shared/untrusted/parsed-json.js";
@@ -59,6 +59,8 @@ interface Part {
 
 const mostNotices = 1000;
 const mostPages = 20;
+/** Characters of the entries of one list; beyond them no further page is read. */
+const mostRead = 2 * 1024 * 1024;
 /** How far back the first reading goes. */
 const farthestMs = 100 * 24 * 60 * 60_000;
 /** Documents of feeds that left the registry are forgotten after this time. */
@@ -168,7 +170,8 @@ async function readBack(
   const known = new Set(idsOf(first));
   for (let page = 2; page <= mostPages && document.pageUrl; page += 1) {
     const { taken } = parts.at(-1) ?? first;
-    const isEnough = known.size >= mostNotices || reachesBack(taken, sinceMs, at);
+    const read = [first, ...parts].reduce((sum, part) => sum + charactersOf(part), 0);
+    const isEnough = known.size >= mostNotices || read > mostRead || reachesBack(taken, sinceMs, at);
     if (!taken.more || isEnough) break;
     const part = await readPage(document, document.pageUrl(page));
     if (part === null || isNoPage(part)) break;
@@ -193,6 +196,10 @@ function saysTheSame(document: FeedDocument, taken: Taken, before: Date, now: Da
 
 function idsOf({ taken }: Part): (string | null)[] {
   return taken.list?.notices.map(({ id }) => id) ?? [];
+}
+
+function charactersOf({ taken }: Part): number {
+  return (taken.list?.notices ?? []).reduce((sum, { raw }) => sum + raw.length, 0);
 }
 
 /** Also true for a page of which nothing was understood, because the next one would be no better. */
@@ -264,7 +271,7 @@ function readingOf(parts: Part[]): FeedPoll {
   return {
     problem: problemLine(problems),
     unanswered: parts.every(({ unanswered }) => unanswered),
-    lists: newest(byScope(parts), mostNotices),
+    lists: withShortEntries(newest(byScope(parts), mostNotices)),
     // The time of the oldest part: newer parts may have been cached for less long, and the feed must not appear to go
     // back in time because of that.
     feedAt: feedTimes.length === 0 ? null : new Date(Math.min(...feedTimes)),

@@ -84,3 +84,30 @@ as $$
       or exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
     )
 $$;
+
+-- Creates the chunk of samples for two hours from now, on a server, where a chunk is a day. Otherwise the first sample
+-- of a day would: its transaction locks the table against others that need a new chunk, and a probe that leaves its own
+-- open would stop the probes of all regions. TimescaleDB has no function for it, so a sample is inserted and deleted.
+create procedure upkeep.make_next_chunk(at timestamptz)
+language plpgsql
+as $$
+declare
+  ahead constant timestamptz := at + interval '2 hours';
+begin
+  if is_embedded() or exists (
+    select
+    from timescaledb_information.chunks ch
+    where ch.hypertable_schema = 'venuewatch' and ch.hypertable_name = 'sample'
+      and ch.range_start <= ahead and ch.range_end > ahead
+  ) then
+    return;
+  end if;
+  insert into sample (ts, component_id, region_id, good)
+  select ahead, c.component_id, g.region_id, true
+  from component c
+  cross join region g
+  order by 2, 3
+  limit 1;
+  delete from sample where ts = ahead;
+end;
+$$;

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { loadModule, parseSync } from "libpg-query";
 import ts from "typescript";
 import { packagedFile } from "../../shared/config/package.js";
-import { statementsOfPlpgsql } from "./plpgsql-statements.js";
 
 await loadModule();
 
@@ -74,18 +73,34 @@ function collect(node: unknown, names: Names, bodies: string[]): void {
   if (call) names.functions.add(lastWord(call.funcname));
   if (column) names.columns.add(["", ...wordsOf(column.fields)].slice(-2).join("."));
   if (range) names.relations.set(wordsOf(range.alias)[0] ?? (range.relname as string), range.relname as string);
-  if (definition ?? block) bodies.push(...bodiesOf(definition?.options ?? block?.args));
+  if (definition ?? block) {
+    const { body, isSql } = bodyOf(definition?.options ?? block?.args);
+    if (isSql && body !== "") bodies.push(body);
+    else collectWords(body, names);
+  }
   for (const value of Object.values(node)) collect(value, names, bodies);
 }
 
-/** The statements in a body that is a string. */
-function bodiesOf(options: unknown): string[] {
+/** The body of a function or block that is a text. */
+function bodyOf(options: unknown): { body: string; isSql: boolean } {
   const values = new Map(
     (options as { DefElem: Tree }[]).map(({ DefElem: { defname, arg } }) => [defname, wordsOf(arg)]),
   );
-  const body = values.get("as")?.[0];
-  if (body === undefined) return [];
-  return values.get("language")?.[0] === "sql" ? [body] : statementsOfPlpgsql(body);
+  return { body: values.get("as")?.[0] ?? "", isSql: values.get("language")?.[0] === "sql" };
+}
+
+/**
+ * All words of a body of PL/pgSQL, for which the package has no parser: each may be a relation or a column, and before
+ * a parenthesis a function. Its grammar is checked where the tests run on such a server.
+ */
+function collectWords(body: string, names: Names): void {
+  for (const [, word, parenthesis] of body.matchAll(/(\w+)(\s*\()?/g)) {
+    names.words.add(word!);
+    names.relations.set(word!, word!);
+    // most catalogues have this one, and of which it is here cannot be told
+    if (word !== "oid") names.columns.add(`.${word}`);
+    if (parenthesis) names.functions.add(word!);
+  }
 }
 
 function lastWord(names: unknown): string {

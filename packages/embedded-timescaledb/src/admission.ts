@@ -9,8 +9,8 @@ const heldLimitBytes = 256 * 1024 * 1024;
 
 export interface Admission {
   /**
-   * Anybody on the machine can connect: where too many are on their way, the one goes that has taken the fewest steps of
-   * its login, and of these the longest. Who knows a password is soon ahead.
+   * Anybody on the machine can connect: where too many are on their way, the one goes that has taken the fewest steps
+   * of its login, and of these the longest. Who knows a password is soon ahead.
    */
   makeRoom: () => void;
   add(number: number, client: WireClient): void;

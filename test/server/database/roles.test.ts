@@ -336,6 +336,33 @@ void t.test("a migration refuses names of PostgreSQL's functions in its schema",
     );
 });
 
+void t.test(
+  "a probe that leaves its transaction open stops no other region, also when a day begins",
+  { skip: process.env.DATABASE_URL === undefined && "a transaction of the embedded database is alone in any case" },
+  async (t) => {
+    const { pool, url } = await migratedDatabase(t);
+    const dayBegins = new Date(Math.ceil(Date.now() / 86_400_000) * 86_400_000);
+    for (let i = 0; i < 2; i++) await pool.query(sql`call upkeep.make_next_chunk(${new Date(+dayBegins - 3_600_000)})`);
+    const chunks = await pool.query(sql`
+      select from timescaledb_information.chunks ch
+      where ch.hypertable_name = 'sample' and ch.range_start <= ${dayBegins} and ch.range_end > ${dayBegins}
+    `);
+    t.equal(chunks.length, 1);
+    t.strictSame(await pool.query(sql`select from sample`), [], "and no sample stays");
+
+    // as a sample would that is accepted in the last minute of a day
+    const insert = (region: number) => sql`
+      insert into sample (ts, component_id, region_id, good) values (${dayBegins}, 1, ${region}::smallint, true)
+    `;
+    const [thief, other] = [poolOn(t, url, { max: 1 }), poolOn(t, url, { max: 1 })];
+    await thief.transaction(async (tx) => {
+      await tx.query(insert(1));
+      await other.script("set lock_timeout = '5s'");
+      await t.resolves(other.query(insert(2)));
+    });
+  },
+);
+
 /** Roles belong to the whole server. An embedded database has a server of its own. */
 const skip = process.env.DATABASE_URL === undefined && "needs two databases of one server";
 

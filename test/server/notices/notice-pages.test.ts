@@ -95,6 +95,21 @@ void t.test("a server that ignores page numbers gets one extra request", async (
   t.equal((await readIncidents(reader, venue, at)).requests, 2);
 });
 
+void t.test("a feed of very long entries is read back less far, and stored in part", async (t) => {
+  const long = incidents(1_000, 1).map((one) => ({ ...one, body: "x".repeat(16_000) }));
+  const venue = await serveStatuspage(t, pagesOf(long));
+  const { lists, problem } = await readerFor(t).read(statuspageAt(venue), at, never);
+  t.equal(problem, null);
+  const { notices, listedFrom } = lists[0]!;
+  t.equal(notices.length, 150, "three pages");
+  t.same(listedFrom, hoursAgo(149));
+  const [newest, oldest] = [notices[0]!, notices.at(-1)!];
+  t.ok(newest.raw.length > 16_000);
+  t.equal(oldest.raw.length, 500);
+  const stored = notices.reduce((sum, { raw }) => sum + raw.length, 0);
+  t.ok(stored < 1024 * 1024 + 150 * 500, `${stored} characters`);
+});
+
 void t.test("reading back ends at a hundred days or 1,000 notices", async (t) => {
   const daily = await serveStatuspage(t, pagesOf(incidents(500, 24)));
   const days = await readIncidents(readerFor(t), daily);
