@@ -11,9 +11,8 @@ begin
   for missing in
     select format('grant %s on venuewatch.%I to %I', privilege, held, role)
     from (values
-      ('{vw_probe,vw_core,vw_web}', '{select}', '{region,region_vantage,migration,definition}'),
-      ('{vw_core,vw_web}', '{select}', '{venue,component}'),
-      -- for venuewatch doctor on a probe's machine
+      -- vw_probe: only for venuewatch doctor on a probe's machine
+      ('{vw_probe,vw_core,vw_web}', '{select}', '{region,venue,component,region_vantage,migration,definition}'),
       ('{vw_probe}', '{select}', '{probe}'),
       ('{vw_core}', '{select}', '{probe_login}'),
       ('{vw_web}', '{select}', '{
