@@ -179,7 +179,7 @@ void t.test("a chore that waits for a failed chore has failed too", async (t) =>
   t.strictSame(Object.fromEntries(byChore(await ownFamilies(registry), "upkeep_interval_seconds")), {
     ...{ "leaving out impaired regions": 20, "rolling up the newest minutes": 20, reconciling: 40 },
     ...{ "rolling up the hour and the day that run": 60, "keeping the hours of a week": 60 },
-    ...{ "making roll-ups again": 60, "rolling up late samples": 600, compressing: 600 },
+    ...{ "making roll-ups again": 60, "rolling up late samples": 600, "making the next chunk": 600, compressing: 600 },
     ...{ "dropping old chunks": 3600, vacuuming: 3600, "vacuuming what is rewritten": 600 },
   });
 });
