@@ -16,9 +16,10 @@ export const maxHeadBytes = 16 * kibibyte;
 export const maxInterim = 8;
 
 /**
- * Chunks in which a body arrives, on the wire and after decompression. A chunk of a large body has a kibibyte or more.
+ * Chunks in which a body arrives, on the wire and after decompression. A chunk of a large body has a kibibyte or more,
+ * and the largest body has four mebibytes.
  */
-export const maxChunks = 16 * kibibyte;
+export const maxChunks = 8 * kibibyte;
 
 /** Bytes of a body, after decompression. */
 export const maxBodyBytes = {
