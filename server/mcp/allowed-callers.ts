@@ -1,7 +1,7 @@
 /**
  * Which requests of browsers are answered, as the protocol requires against DNS rebinding. It keeps pages of strangers
- * from asking in the name of their readers. It hides no data: /v1 gives the same to any page. Behind a proxy that passes
- * on a client's own X-Forwarded-Host, only the origin protects.
+ * from asking in the name of their readers. It hides no data: /v1 gives the same to any page. Behind a proxy that
+ * passes on a client's own X-Forwarded-Host, only the origin protects.
  */
 import { isIP } from "node:net";
 

@@ -99,7 +99,7 @@ const tooManyHeaders = {
 const tooManyTrailers = { ...tooManyHeaders, alert: /^unreachable 200 .* too many bytes of headers \(/ };
 const tooMuch = {
   alert: /^unreachable null .* got more than 64 KiB or 8 interim answers without one$/,
-  feed: /^expected at most 2097152 bytes in at most 16384 chunks, got more$/,
+  feed: /^expected at most 2097152 bytes in at most 8192 chunks, got more$/,
 };
 const tooMuchInBody = { ...tooMuch, alert: /^delivered 200 null$/ };
 const late = { alert: /^timeout null expected an answer of .*, got none$/, feed: /^expected a whole answer within / };
