@@ -4,7 +4,7 @@
 -- What core has attached to its tables, a check, a default or a rule, runs with the rights of the user who writes to
 -- them. `set role` would not do: an expression could set it back, to the migrating user. PostgreSQL refuses that within
 -- a function that runs with its owner's rights. That owner is core, and what it has attached could alter the function
--- while it runs: so it is made anew for each call, and dropped before others can see it.
+-- while it runs. So each call creates the function, and drops it before others can see it.
 create function venuewatch.as_core(statement text, value jsonb, returns_rows boolean) returns setof jsonb
 language plpgsql security definer
 set search_path = venuewatch, public
