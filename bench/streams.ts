@@ -205,7 +205,7 @@ async function startOurs(registry: Registry, id: string, name: string, url: stri
   const line = startReconnectingSocket({
     ...{ url, keepAlive, subscriptions, maxConnectionMs: null, openAfterMs: 0 },
     ...{ userAgent: "bench", resolver: makeResolver([]), log: quiet },
-    flow: { frames: unbounded, chunks: unbounded, bytes: unbounded },
+    flow: { frames: unbounded, chunks: unbounded, bytes: unbounded, parts: unbounded },
   });
   let readMs = performance.now();
   function count() {

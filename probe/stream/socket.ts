@@ -68,7 +68,7 @@ export function openSocket(options: SocketOptions): VenueSocket {
   ws.on("open", onWsOpen);
   ws.on("message", (frame: Buffer) => {
     if (ending.isEnded) return;
-    const arrival = onFrame();
+    const arrival = onFrame(frame);
     // KuCoin also sends JSON in binary frames.
     if (!ending.isEnded) onMessage(frame, arrival);
   });

@@ -36,27 +36,35 @@ for (const opening of "[{") roles[opening.charCodeAt(0)] = 1;
 for (const closing of "]}") roles[closing.charCodeAt(0)] = -1;
 for (const separator of ",:") roles[separator.charCodeAt(0)] = 2;
 
-/** A regular expression takes four times as long, and exhausts the stack on megabytes of text. */
-function excessOf(bytes: Buffer, limits: JsonLimits): string | null {
-  if (bytes.length <= Math.min(limits.parts, limits.levels)) return null;
-  let levels = 0;
+function excessOf(bytes: Buffer, { parts, levels }: JsonLimits): string | null {
+  if (bytes.length > parts && partsOf(bytes) > parts) return `${parts} brackets, commas and colons`;
+  if (bytes.length > levels && levelsOf(bytes) > levels) return `${levels} levels`;
+  return null;
+}
+
+/**
+ * Brackets, commas and colons outside of strings. A regular expression takes four times as long, and exhausts the stack
+ * on megabytes of text.
+ */
+export function partsOf(bytes: Buffer): number {
   let parts = 0;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at]!;
-    if (byte === quote) {
-      at = endOfString(bytes, at);
-      continue;
-    }
-    const role = roles[byte]!;
-    if (role === 0) continue;
-    if (role === -1) levels -= 1;
-    else {
-      parts += 1;
-      if (parts > limits.parts) return `${limits.parts} brackets, commas and colons`;
-      if (role === 1 && (levels += 1) > limits.levels) return `${limits.levels} levels`;
-    }
+    if (byte === quote) at = endOfString(bytes, at);
+    else if (roles[byte]! > 0) parts += 1;
   }
-  return null;
+  return parts;
+}
+
+function levelsOf(bytes: Buffer): number {
+  let [levels, deepest] = [0, 0];
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at]!;
+    if (byte === quote) at = endOfString(bytes, at);
+    else if (roles[byte] === 1) deepest = Math.max(deepest, (levels += 1));
+    else if (roles[byte] === -1) levels -= 1;
+  }
+  return deepest;
 }
 
 /** @param from of the opening quote */

@@ -28,7 +28,7 @@ export interface Attack {
 const closed: Cause = { fault: "closed" };
 
 export const writing = (bytes: Buffer) => (socket: Socket) => socket.write(bytes);
-const flooding = (bytes: Buffer) => (socket: Socket) => flood(socket, bytes);
+const flooding = (bytes: Buffer | (() => Buffer)) => (socket: Socket) => flood(socket, bytes);
 
 const manyPings = repeated(frame(ping, "x".repeat(125)));
 const manyFragments = Buffer.concat([
@@ -56,6 +56,8 @@ const misdeeds: Record<string, (socket: Socket) => unknown> = {
   },
   "sends frames of valid data faster than any venue": flooding(repeated(frame(text, `{"a":1}`))),
   "sends large frames faster than any venue": flooding(frame(text, `["${"x".repeat(mebibyte)}"]`)),
+  "sends frames of ever new keys": flooding(framesOf((n) => `"x${n}":1`, "{}")),
+  "sends frames of ever new texts in lists": flooding(framesOf((n) => `"x${n}"`, "[]")),
   "sends pings without end": flooding(manyPings),
   "sends pings without end and reads no pong": (socket) => {
     socket.pause();
@@ -151,20 +153,29 @@ export const attacks: Attack[] = [
       frames: { burst: 100_000, perSecond: 20_000 },
       chunks: { burst: 100_000, perSecond: 20_000 },
       bytes: { burst: mebibyte, perSecond: mebibyte / 16 },
+      parts: { burst: 600_000, perSecond: 200_000 },
     },
   },
 ];
 
-function flood(socket: Socket, bytes: Buffer, until = Infinity) {
+function flood(socket: Socket, bytes: Buffer | (() => Buffer), until = Infinity) {
+  const next = typeof bytes === "function" ? bytes : () => bytes;
   let left = until;
   more();
 
   function more() {
     while (left > 0 && !socket.destroyed) {
-      left -= bytes.length;
-      if (!socket.write(bytes)) return socket.once("drain", more);
+      const piece = next();
+      left -= piece.length;
+      if (!socket.write(piece)) return socket.once("drain", more);
     }
   }
+}
+
+/** Frames of JSON with 20,000 items each, none of which is like another. */
+function framesOf(item: (n: number) => string, [opening, closing]: string): () => Buffer {
+  let n = 0;
+  return () => frame(text, opening + Array.from({ length: 20_000 }, () => item(n++)).join() + closing);
 }
 
 /** Enough for writes of about 64 KB. */
