@@ -37,8 +37,8 @@ for (const closing of "]}") roles[closing.charCodeAt(0)] = -1;
 for (const separator of ",:") roles[separator.charCodeAt(0)] = 2;
 
 function excessOf(bytes: Buffer, { parts, levels }: JsonLimits): string | null {
-  if (bytes.length > parts && partsOf(bytes) > parts) return `${parts} brackets, commas and colons`;
   if (bytes.length > levels && levelsOf(bytes) > levels) return `${levels} levels`;
+  if (bytes.length > parts && partsOf(bytes) > parts) return `${parts} brackets, commas and colons`;
   return null;
 }
 

@@ -265,7 +265,7 @@ void t.test("a client that does not read loses its connection, and others keep t
 });
 
 void t.test("a body that is not read is not left in the kernel, and counts until then", async (t) => {
-  const connectionLimits = { perAddress: 1, total: 10, readWithinMs: 60_000, silentForMs: 200 };
+  const connectionLimits = { perAddress: 1, total: 10, readWithinMs: 60_000, silentForMs: 2_000 };
   const api = await serveWithoutDatabase(t, { rateLimit: 0, connectionLimits });
   for (const asked of [request, request.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")]) {
     const stuck = await connect(api);
