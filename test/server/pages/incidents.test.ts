@@ -15,7 +15,7 @@ import { notice, readThrough, said, whole } from "../../support/stored-notices.j
 const minute = 60;
 const hour = 3_600;
 const day = 86_400;
-const instant = String.raw`(\d+ \w{3}, )?\d\d:\d\d UTC`;
+const instant = String.raw`(\d+ \w{3,4}, )?\d\d:\d\d UTC`;
 const duration = String.raw`(less than a minute|\d+ minutes?)`;
 
 async function slugOf(api: Api, query = ""): Promise<string> {
@@ -224,7 +224,7 @@ void t.test("the history", async (t) => {
   await t.test("of an empty database has nothing, and says how far it looks back", async (t) => {
     const { status, text, links, icon } = await getPage(port, "/incidents");
     t.equal(status, 200);
-    t.match(text, /No incident of this selection began since \d+ \w{3}( \d{4})? \(90 UTC days, today included\)\./);
+    t.match(text, /No incident of this selection began since \d+ \w{3,4}( \d{4})? \(90 UTC days, today included\)\./);
     t.match(text, /We can only find an incident where we measured\. Show all incidents/);
     for (const link of ["/v1/incidents.csv", "/v1/incidents.xlsx"]) t.ok(links.includes(link), link);
     t.equal(icon, "unknown", "nothing is painted green without evidence");
