@@ -44,7 +44,7 @@ const startedFirst = ["short-history", "demo", "in-chromium", "incident-scenario
 const ci = [
   ...["demo", "in-chromium", "embedded", "cli", "all-venues", "new-operator", "own-metrics"],
   ...["doctor", "channel-command", "delivery-command", "incident-command", "server/commands/status"],
-  ...["check-command", "causes", "completion"],
+  ...["check-command", "causes"],
   ...["chain-lag", "polling", "state-since", "hostile-peers"],
   ...["ship-database", "reconnecting-socket", "jitter", "supervisor", "deadlines"],
   // formats of others, and their readers

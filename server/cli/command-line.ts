@@ -97,10 +97,6 @@ export const commands: Commands = {
     summary: "move everything to another database",
     load: () => import("../commands/move.js"),
   },
-  completion: {
-    summary: "print a script that completes commands in bash, zsh or fish",
-    load: () => import("../commands/completion.js"),
-  },
   help: {
     summary: "describe a command",
     load: () => import("../commands/help.js"),

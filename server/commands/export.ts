@@ -31,7 +31,6 @@ export const options = {
   what: {
     type: "string",
     help: `${Object.keys(datasets).join(", ")}`,
-    values: Object.keys(datasets),
   },
   from: {
     type: "string",
@@ -39,7 +38,7 @@ export const options = {
   },
   to: { type: "string", help: "end of the period, exclusive" },
   venue: { type: "string", help: "only this venue (default: all)" },
-  format: { type: "string", help: "csv (default), ndjson or parquet", values: outputFormats },
+  format: { type: "string", help: "csv (default), ndjson or parquet" },
   output: {
     type: "string",
     help: "the file to write (default: standard output); parquet: the folder",
