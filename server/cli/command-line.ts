@@ -90,7 +90,7 @@ export const commands: Commands = {
     load: () => import("../commands/replay.js"),
   },
   export: {
-    summary: "write samples, minutes, days or incidents to files",
+    summary: "write samples, minutes, days or incidents as Parquet",
     load: () => import("../commands/export.js"),
   },
   move: {
