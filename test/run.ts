@@ -51,7 +51,7 @@ const ci = [
   ...["clients/bots", "clients/generated-client", "clients/python/package", "clients/python/watch"],
   ...["client-types", "clients/typescript/watch"],
   ...["events", "incident-feeds", "maintenance-calendar", "statuspage-clients", "native-alert"],
-  ...["parquet", "parquet-interrupted", "embed"],
+  ...["parquet", "embed"],
   ...["agents-by-stdio", "agent-tools", "service-source", "conformance"],
   // deployment
   ...["backup", "image", "monitoring"],
@@ -68,7 +68,7 @@ const ci = [
 const long = [
   // the engine compared with the second opinion, with its mutants, and over long histories
   ...["second-opinion", "second-opinion-fleets", "engine-mutants", "catch-up", "typical-trouble", "replay"],
-  ...["second-opinion-typical", "replay-rules", "reliability", "stalls-write", "engine-numbers"],
+  ...["second-opinion-typical", "replay-rules", "reliability", "engine-numbers"],
   ...[
     "engine-scenarios",
     "incident-scenarios",
@@ -91,7 +91,7 @@ const long = [
     "venue-lease",
     "dispatcher",
     "api-faults",
-    "export",
+    "server/export/interrupted",
     "database-gone",
     "cut-streams",
     "leaders",
