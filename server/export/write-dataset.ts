@@ -23,7 +23,7 @@ export interface DatasetOptions {
   limits?: FileLimits;
 }
 
-export interface FileLimits {
+interface FileLimits {
   groupRows: number;
   fileRows: number;
 }
