@@ -157,12 +157,14 @@ async function killed(t: Test, url: string, folder: string) {
         child.exitCode !== null || (existsSync(unfinished) && filesIn(unfinished).length >= enough);
       void until(isEnough, 60_000, 1).then(() => child.kill(signal));
     });
-    // it ended before the signal
-    if (code === 0) await rm(output, { recursive: true });
-    else {
+    if (existsSync(output)) {
+      // it was whole before the signal
+      t.ok(existsSync(join(output, "datapackage.json")));
+      t.notOk(existsSync(unfinished));
+      await rm(output, { recursive: true });
+    } else {
       killed++;
       t.equal(code, signal === "SIGTERM" ? 143 : null, err);
-      t.notOk(existsSync(output));
       if (signal === "SIGTERM") {
         t.match(err, /warn export: stopped; nothing of .*killed was kept\n$/);
         t.notOk(existsSync(unfinished));
