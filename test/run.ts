@@ -51,7 +51,7 @@ const ci = [
   ...["clients/bots", "clients/generated-client", "clients/python/package", "clients/python/watch"],
   ...["client-types", "clients/typescript/watch"],
   ...["events", "incident-feeds", "maintenance-calendar", "statuspage-clients", "native-alert"],
-  ...["parquet", "embed"],
+  ...["parquet", "server/export/interrupted", "embed"],
   ...["agents-by-stdio", "agent-tools", "service-source", "conformance"],
   // deployment
   ...["backup", "image", "monitoring"],
@@ -91,7 +91,6 @@ const long = [
     "venue-lease",
     "dispatcher",
     "api-faults",
-    "server/export/interrupted",
     "database-gone",
     "cut-streams",
     "leaders",
