@@ -62,7 +62,7 @@ proofs: build ## run the longer forms of the tests with kills and bursts
 	UPGRADE_STEP_S=30 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/database/upgrade.test.js
 	ANALYSTS_DAYS=90 ANALYSTS_LIMITS=told $(BIN)/tap --disable-coverage --timeout 3600 dist/test/sql/analytics.test.js
 	KILLS=20 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/embedded/embedded-durability.test.js
-	MOVE_KILLS=40 EXPORT_KILLS=40 EXPORT_ROWS=300000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/move/move.test.js dist/test/server/export/export.test.js dist/test/server/export/parquet-interrupted.test.js
+	MOVE_KILLS=40 EXPORT_KILLS=40 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/move/move.test.js dist/test/server/export/interrupted.test.js
 	PATRONI_LOSS=1 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/production/patroni-loss.test.js
 	PAGE_MODES=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/pages/in-chromium.test.js
 	DEMO_MINUTES=29 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/pages/demo-on-page.test.js

@@ -1,6 +1,6 @@
 /**
- * Measures `venuewatch export` of a day of samples by the command itself: Parquet against CSV, and the most memory that
- * the process ever had. Half of the rows show whether memory grows with them.
+ * Measures `venuewatch export` of a day of samples by the command itself, with the most memory that the process ever
+ * had. Half of the rows show whether memory grows with them.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,29 +23,20 @@ export async function benchExport(): Promise<Figure[]> {
   try {
     const to = await record(stage);
     const half = new Date(+from + (+to - +from) / 2);
-    const csv = await exported(stage, folder, "csv", to);
-    const parquet = await exported(stage, folder, "parquet", to);
-    const less = await exported(stage, folder, "parquet", half);
-    const of = `of ${csv.rows} samples`;
+    const whole = await exported(stage, folder, to);
+    const less = await exported(stage, folder, half);
     return [
       {
-        what: `export ${of} as Parquet`,
-        value: parquet.rows / parquet.seconds,
+        what: `export of ${whole.rows} samples as Parquet`,
+        value: whole.rows / whole.seconds,
         unit: "rows/s",
-        floor: { value: csv.rows / csv.seconds, what: "as CSV" },
       },
+      { what: "size", value: whole.bytes / whole.rows, unit: "bytes a row" },
       {
-        what: "size",
-        value: parquet.bytes / parquet.rows,
-        unit: "bytes a row",
-        floor: { value: csv.bytes / csv.rows, what: "as CSV" },
-      },
-      { what: "most memory", value: parquet.mostMiB, unit: "MiB", floor: { value: csv.mostMiB, what: "as CSV" } },
-      {
-        what: "most memory, compared with fewer rows",
-        value: parquet.mostMiB,
+        what: "most memory",
+        value: whole.mostMiB,
         unit: "MiB",
-        floor: { value: less.mostMiB, what: `as Parquet, of ${less.rows}` },
+        floor: { value: less.mostMiB, what: `of ${less.rows}` },
       },
     ];
   } finally {
@@ -76,10 +67,10 @@ interface Exported {
 }
 
 /** Runs the command, which says at its end how much memory it had at most. */
-async function exported({ url, pool }: Stage, folder: string, format: "csv" | "parquet", to: Date): Promise<Exported> {
-  const output = join(folder, `${format}-${+to}`);
+async function exported({ url, pool }: Stage, folder: string, to: Date): Promise<Exported> {
+  const output = join(folder, String(+to));
   const program = packagedFile("dist/server/cli.js");
-  const args = ["--what", "samples", "--format", format, "--output", output];
+  const args = ["--what", "samples", "--output", output];
   const source = `
     process.on("exit", () => console.log("kilobytes", process.resourceUsage().maxRSS));
     process.argv.splice(1, 0, ${JSON.stringify(program)});
@@ -103,17 +94,12 @@ async function exported({ url, pool }: Stage, folder: string, format: "csv" | "p
   const [counted] = await pool.query<{ count: number }>(
     sql`select count(*) from sample where ts >= ${from} and ts < ${to}`,
   );
-  const files = format === "csv" ? [output] : await parquetFilesIn(output);
-  const sizes = await Promise.all(files.map((file) => stat(file)));
+  const files = (await readdir(output, { recursive: true })).filter((name) => name.endsWith(".parquet"));
+  const sizes = await Promise.all(files.map((file) => stat(join(output, file))));
   return {
     rows: counted!.count,
     bytes: sizes.reduce((sum, { size }) => sum + size, 0),
     seconds,
     mostMiB: Number(kilobytes) / 1024,
   };
-}
-
-async function parquetFilesIn(folder: string): Promise<string[]> {
-  const names = await readdir(folder, { recursive: true });
-  return names.filter((name) => name.endsWith(".parquet")).map((name) => join(folder, name));
 }

@@ -44,14 +44,14 @@ const startedFirst = ["short-history", "demo", "in-chromium", "incident-scenario
 const ci = [
   ...["demo", "in-chromium", "embedded", "cli", "all-venues", "new-operator", "own-metrics"],
   ...["doctor", "channel-command", "delivery-command", "incident-command", "server/commands/status"],
-  ...["check-command", "causes", "completion"],
+  ...["check-command", "causes"],
   ...["chain-lag", "polling", "state-since", "hostile-peers"],
   ...["ship-database", "reconnecting-socket", "jitter", "supervisor", "deadlines"],
   // formats of others, and their readers
   ...["clients/bots", "clients/generated-client", "clients/python/package", "clients/python/watch"],
   ...["client-types", "clients/typescript/watch"],
   ...["events", "incident-feeds", "maintenance-calendar", "statuspage-clients", "native-alert"],
-  ...["parquet", "parquet-interrupted", "embed"],
+  ...["parquet", "server/export/interrupted", "embed"],
   ...["agents-by-stdio", "agent-tools", "service-source", "conformance"],
   // deployment
   ...["backup", "image", "monitoring"],
@@ -68,7 +68,7 @@ const ci = [
 const long = [
   // the engine compared with the second opinion, with its mutants, and over long histories
   ...["second-opinion", "second-opinion-fleets", "engine-mutants", "catch-up", "typical-trouble", "replay"],
-  ...["second-opinion-typical", "replay-rules", "reliability", "stalls-write", "engine-numbers"],
+  ...["second-opinion-typical", "replay-rules", "reliability", "engine-numbers"],
   ...[
     "engine-scenarios",
     "incident-scenarios",
@@ -91,7 +91,6 @@ const long = [
     "venue-lease",
     "dispatcher",
     "api-faults",
-    "export",
     "database-gone",
     "cut-streams",
     "leaders",

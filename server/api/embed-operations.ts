@@ -1,8 +1,7 @@
 import type { Registry } from "../../shared/registry/registry.js";
 import { badgeParameters } from "./badge-parameters.js";
-import { oembedParameters } from "./oembed-parameters.js";
-import { fixed, json, type Operation, perTick } from "./operation.js";
-import { badgeSvg, embeddedCard, oembedResponse, shieldsBadge } from "./schemas/embed.js";
+import { json, type Operation, perTick } from "./operation.js";
+import { badgeSvg, embeddedCard, shieldsBadge } from "./schemas/embed.js";
 import type { Schema } from "./schemas/shapes.js";
 
 /** What other sites embed. */
@@ -34,19 +33,6 @@ export function embedOperations(registry: Registry, venue: Schema<string>): Oper
       description: "Any site may frame it: its Content-Security-Policy says `frame-ancestors *` and allows no scripts.",
       answers: { "text/html": embeddedCard },
       ...ofVenue,
-    },
-    {
-      id: "getOembed",
-      path: "/oembed",
-      group: "formats",
-      summary: "How to embed the card of a venue, as oEmbed 1.0",
-      description:
-        "Pages of venues link to it, so that sites which know oEmbed find it by the address of such a page. The answer is 404 if there is no card for the address.",
-      parameters: oembedParameters(registry),
-      answers: { [json]: oembedResponse },
-      ...fixed,
-      limited: true,
-      seeks: true,
     },
   ];
 }

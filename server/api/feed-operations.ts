@@ -1,5 +1,4 @@
 import { dataCache } from "./answer.js";
-import { jsonFeedResponse } from "./schemas/json-feed.js";
 import { bytes, type Schema } from "./schemas/shapes.js";
 
 interface FeedFormat {
@@ -45,13 +44,6 @@ const formats: FeedFormat[] = [
     summary: "Incidents, as RSS",
     description: entries,
     answers: { "application/rss+xml": rss },
-  },
-  {
-    id: "IncidentsJsonFeed",
-    file: "incidents.json",
-    summary: "Incidents, as a JSON Feed",
-    description: entries,
-    answers: { "application/feed+json": jsonFeedResponse },
   },
   {
     id: "MaintenanceCalendar",

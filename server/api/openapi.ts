@@ -115,10 +115,9 @@ function parametersOf({ names, parameters }: Operation): ParameterObject[] {
       const example = exampleOf({ ...schema, examples });
       return { name, in: "path", required: true, description, schema, example };
     }),
-    ...Object.entries(parameters ?? {}).map(([name, { description, schema, required }]) => ({
+    ...Object.entries(parameters ?? {}).map(([name, { description, schema }]) => ({
       name,
       in: "query",
-      ...(required && { required }),
       description,
       schema,
       example: exampleOf(schema),
@@ -170,7 +169,6 @@ function othersOf({
   cache,
   names,
   parameters,
-  seeks = false,
   retractable,
   asksDatabase,
   limited,
@@ -178,7 +176,7 @@ function othersOf({
   const others: [string, boolean, keyof typeof otherAnswers][] = [
     ["304", isTagged(cache), limited ? "Answer304" : "Answer304Unlimited"],
     ["400", parameters !== undefined || names !== undefined, "Answer400"],
-    ["404", names !== undefined || seeks, retractable ? "Answer404Retracted" : "Answer404"],
+    ["404", names !== undefined, retractable ? "Answer404Retracted" : "Answer404"],
     ["405", true, "Answer405"],
     ["429", limited, "Answer429"],
     ["503", asksDatabase, "Answer503"],

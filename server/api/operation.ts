@@ -20,8 +20,6 @@ export interface Operation {
   attachment?: string;
   /** Possible Cache-Control values of a 200 response. */
   cache: string[];
-  /** Whether a query parameter may name what does not exist, which gives 404, too. */
-  seeks?: boolean;
   /** Whether a 404 may report a retraction. */
   retractable?: boolean;
   /** Whether it needs the database, and answers 503 without it. */

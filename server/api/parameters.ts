@@ -15,8 +15,6 @@ export interface Parameter<Value> {
   expected: string;
   /** The value when the parameter is absent. */
   absent: Value;
-  /** Set if it must not be absent. */
-  required?: true;
 }
 
 export type Parameters = Record<string, Parameter<unknown>>;
@@ -140,10 +138,6 @@ export function parameterReader<Set extends Parameters>(
         continue;
       }
       const [text] = texts;
-      if (text === undefined && parameter.required) {
-        errors.push({ parameter: name, message: `expected ${parameter.expected}; it is missing` });
-        continue;
-      }
       const value = text === undefined ? parameter.absent : parameter.read(text);
       const good = text === undefined || (value !== undefined && checks[name]!(value));
       if (good) values[name] = value;

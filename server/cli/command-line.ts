@@ -90,16 +90,12 @@ export const commands: Commands = {
     load: () => import("../commands/replay.js"),
   },
   export: {
-    summary: "write samples, minutes, days or incidents to files",
+    summary: "write samples, minutes, days or incidents as Parquet",
     load: () => import("../commands/export.js"),
   },
   move: {
     summary: "move everything to another database",
     load: () => import("../commands/move.js"),
-  },
-  completion: {
-    summary: "print a script that completes commands in bash, zsh or fish",
-    load: () => import("../commands/completion.js"),
   },
   help: {
     summary: "describe a command",

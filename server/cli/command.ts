@@ -6,14 +6,14 @@ export interface Runnable {
   help: string;
   options?: Options;
   /**
-   * Arguments besides options, as `--help` shows them: `ID` is required, `[VENUE]` may be missing, `[ID…]` is any
-   * number of them, and `bash|zsh|fish` is one of these words. Completion offers the ids of venues for `VENUE`.
+   * Arguments besides options, as `--help` shows them: `ID` is required, `[VENUE]` may be missing, and `[ID…]` is any
+   * number of them.
    */
   words?: string[];
   /**
    * A command that runs in lifecycle.ts ends the process itself.
    *
-   * @param commands all of them, for help and completion
+   * @param commands all of them, for `help`
    */
   run: (given: Given, commands: Commands) => Promise<void>;
 }
@@ -31,8 +31,6 @@ export type Options = Record<
     help: string;
     /** Then error messages repeat no argument: it may be a secret whose option was forgotten. */
     secret?: boolean;
-    /** The words that it takes, which completion offers. */
-    values?: readonly string[];
   }
 >;
 

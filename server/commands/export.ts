@@ -1,11 +1,9 @@
 import type { Given, Options } from "../cli/command.js";
 import { databaseFault } from "../../shared/database/fault.js";
 import { connect } from "../../shared/database/pool.js";
-import { writeExport } from "../export/export.js";
-import { outputFormats } from "../export/format.js";
 import { datasets, type DatasetName } from "../export/datasets.js";
-import { writeDataset } from "../export/parquet/write-dataset.js";
 import type { RecordFilter } from "../export/records.js";
+import { writeDataset } from "../export/write-dataset.js";
 import { instantExpected, parseInstant } from "../../shared/text/instant.js";
 import { runToEnd } from "../process/lifecycle.js";
 import { makeLog } from "../../shared/log/log.js";
@@ -13,25 +11,19 @@ import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { oneOf } from "./one-of.js";
 
-export const help = `Writes a dataset of a period, as CSV, NDJSON or Parquet, with the columns of the views in
-schema analytics. It needs the rights of vw_analyst, and reads DATABASE_READ_URL if that is set. The time of a record is
-that of the sample, the beginning of the minute or day, or the start of the incident; --from is inclusive, --to
-exclusive. Samples are kept for eight days, minutes for 100 days, days and incidents forever.
+export const help = `Writes a dataset of a period as Parquet files, with the columns of the views in schema analytics. It
+needs the rights of vw_analyst, and reads DATABASE_READ_URL if that is set. The time of a record is that of the sample,
+the beginning of the minute or day, or the start of the incident; --from is inclusive, --to exclusive. Samples are kept
+for eight days, minutes for 100 days, days and incidents forever.
 
-With --format parquet, --output is a folder. It gets a file for each day of samples or minutes, and for each month of
-days or incidents, in folders by date or month, and datapackage.json, which describes them. A later export adds to the
-same folder what it does not have yet.
-
-Continue an interrupted export with --resume and the same options. Until the export is complete, a resume file beside
-the output, whose name ends with .unfinished, has these options. The export continues after the last complete record of
-the output; with parquet, after the last complete file. The result is the same as without the interruption, unless late
-samples have arrived since.`;
+--output is a new folder. It gets a file for each day of samples or minutes, and for each month of days or incidents, in
+folders by date or month, and datapackage.json, which describes them. Until all of it is written, its name ends with
+.unfinished. For CSV, use \\copy of psql (docs/analysts.md).`;
 
 export const options = {
   what: {
     type: "string",
     help: `${Object.keys(datasets).join(", ")}`,
-    values: Object.keys(datasets),
   },
   from: {
     type: "string",
@@ -39,12 +31,7 @@ export const options = {
   },
   to: { type: "string", help: "end of the period, exclusive" },
   venue: { type: "string", help: "only this venue (default: all)" },
-  format: { type: "string", help: "csv (default), ndjson or parquet", values: outputFormats },
-  output: {
-    type: "string",
-    help: "the file to write (default: standard output); parquet: the folder",
-  },
-  resume: { type: "boolean", help: "continue an interrupted export" },
+  output: { type: "string", help: "the folder to write, which must not exist" },
   retracted: {
     type: "boolean",
     help: "incidents: include retracted ones",
@@ -60,14 +47,9 @@ const statementTimeoutMs = 60_000;
 type Texts = Partial<Record<keyof typeof options, string>>;
 
 export async function run({ values }: Given): Promise<void> {
-  const { output, format = "csv" } = values as Texts;
+  const { output } = values as Texts;
   const wanted = wantedBy(values);
-  const exportFormat = oneOf("--format", outputFormats, format);
-  const resume = values["resume"] === true;
-  if (exportFormat === "parquet" && output === undefined)
-    throw new UserError("--output is missing: expected a folder, since parquet is many files");
-  if (resume && output === undefined)
-    throw new UserError("--resume: --output is missing; it must be the file of the interrupted export");
+  if (output === undefined) throw new UserError("export --output: expected a folder that does not exist, got nothing");
   const settings = readSettings();
   const log = makeLog("export", settings.logLevel);
   await runToEnd(log, async (life) => {
@@ -83,14 +65,10 @@ export async function run({ values }: Given): Promise<void> {
     );
     life.onClose("database connection", pool.close);
     const stopping = new AbortController();
-    const common = {
-      ...{ resume, log, signal: stopping.signal },
-      ...(showsProgress(output) && { onProgress: showProgress(wanted.what) }),
-    };
-    const writing =
-      exportFormat === "parquet"
-        ? writeDataset(pool, wanted, { output: output!, ...common })
-        : writeExport(pool, wanted, { format: exportFormat, output: output ?? process.stdout, ...common });
+    const writing = writeDataset(pool, wanted, {
+      ...{ output, log, signal: stopping.signal },
+      ...(process.stderr.isTTY && { onProgress: showProgress(wanted.what) }),
+    });
     life.onClose("export", async () => {
       stopping.abort();
       // its error is reported where it is awaited
@@ -98,7 +76,7 @@ export async function run({ values }: Given): Promise<void> {
     });
     await writing.catch((error: unknown) => {
       if ((error as Error).name === "AbortError" && stopping.signal.aborted)
-        return log.warn(output === undefined ? "stopped" : "stopped; continue with --resume");
+        return log.warn(`stopped; nothing of ${output} was kept`);
       throw databaseFault(error, url) ?? error;
     });
   });
@@ -122,11 +100,6 @@ function timeOf(option: string, text: string | undefined): Date {
   throw new UserError(
     `export ${option}: expected a day like 2026-01-31 or ${instantExpected}, got ${text === undefined ? "nothing" : JSON.stringify(text)}`,
   );
-}
-
-/** Only where the records do not go to the same terminal. */
-function showsProgress(output: string | undefined): boolean {
-  return process.stderr.isTTY && !(output === undefined && process.stdout.isTTY);
 }
 
 /** Overwrites the same line, and clears it at the end. */

@@ -22,7 +22,7 @@ export const words = ["[VENUE]"];
 
 export const options = {
   url,
-  category: { type: "string", help: "only venues of this category", values: categories },
+  category: { type: "string", help: "only venues of this category" },
   json: { type: "boolean", help: "print JSON" },
 } satisfies Options;
 

@@ -1,11 +1,17 @@
 import { type Db, sql } from "../../shared/database/pool.js";
 
-/** A dataset that can be exported. It is read one window of time after another, ordered by a key. */
+/** A dataset that can be exported. It is read one window of time after another. */
 export interface Dataset {
   /** Name of a file in `sql/queries`. */
   file: string;
-  /** The columns that order the rows and identify each of them. The first one is the time. */
+  /** What a folder is named after, and contains: a UTC day, or a month where days have few rows. */
+  folder: "date" | "month";
+  /** The columns that order the rows of a file and identify each of them. */
   key: readonly string[];
+  /** Whether one component is read after another, because that is the order of the rows. */
+  byComponent: boolean;
+  /** The columns that order the rows that one statement reads. The first one is the time. */
+  order: readonly string[];
   /** Length of the first window. */
   windowMs: number;
   /** Longest window. It limits how much time one statement searches if it finds little, for example of one venue. */
@@ -15,71 +21,71 @@ export interface Dataset {
    * its disk. The embedded database sorts them in a fraction of a second, in which it answers nobody else.
    */
   pageRows: number;
+  /** Rows of a row group. All of them are in memory until it is written; readers skip those that they do not need. */
+  groupRows: number;
   /** How long the rows are kept, in words; null: forever. */
   keptFor: string | null;
   /** Whether long periods without rows are normal. */
   maybeNone: boolean;
-  /** How `--format parquet` writes it. */
-  parquet: ParquetLayout;
 }
 
-export interface ParquetLayout {
-  /** What a folder is named after, and contains: a UTC day, or a month where days have few rows. */
-  folder: "date" | "month";
-  /** The columns that order the rows of a file and identify each of them. */
-  key: readonly string[];
-  /** Whether one component is read after another, because that is the order of the rows. */
-  byComponent: boolean;
-  /** Rows of a row group. All of them are in memory until it is written; readers skip those that they do not need. */
-  groupRows: number;
-}
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
+const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const series = ["venue", "component", "region"];
 
 export const datasets = {
   samples: {
     file: "export_samples",
-    key: ["ts", ...series],
-    windowMs: minuteMs,
-    widestMs: hourMs,
+    folder: "date",
+    key: ["venue", "component", "ts", "region"],
+    byComponent: true,
+    order: ["ts", "region"],
+    // some 9,000 samples of three regions, at the usual cadence of five seconds
+    windowMs: 4 * hourMs,
+    widestMs: dayMs,
     pageRows: 10_000,
+    groupRows: 100_000,
     keptFor: "eight days",
     maybeNone: false,
-    parquet: { folder: "date", key: ["venue", "component", "ts", "region"], byComponent: true, groupRows: 100_000 },
   },
   minutes: {
     file: "export_minutes",
-    key: ["minute", ...series],
-    windowMs: 10 * minuteMs,
-    widestMs: 6 * hourMs,
+    folder: "date",
+    key: ["venue", "component", "minute", "region"],
+    byComponent: true,
+    order: ["minute", "region"],
+    windowMs: 4 * hourMs,
+    widestMs: dayMs,
     pageRows: 10_000,
+    groupRows: 100_000,
     keptFor: "100 days",
     maybeNone: false,
-    parquet: { folder: "date", key: ["venue", "component", "minute", "region"], byComponent: true, groupRows: 100_000 },
   },
   days: {
     file: "export_days",
+    folder: "month",
     key: ["day", "venue"],
+    byComponent: false,
+    order: ["day", "venue"],
     windowMs: 365 * dayMs,
     widestMs: 365 * dayMs,
     pageRows: 10_000,
+    groupRows: 100_000,
     keptFor: null,
     maybeNone: false,
-    parquet: { folder: "month", key: ["day", "venue"], byComponent: false, groupRows: 100_000 },
   },
   incidents: {
     file: "export_incidents",
+    folder: "month",
     key: ["started_at", "incident_id"],
+    byComponent: false,
+    order: ["started_at", "incident_id"],
     windowMs: 7 * dayMs,
     widestMs: 365 * dayMs,
     // each is large, because it contains its evidence
     pageRows: 1_000,
+    groupRows: 2_000,
     keptFor: null,
     maybeNone: true,
-    parquet: { folder: "month", key: ["started_at", "incident_id"], byComponent: false, groupRows: 2_000 },
   },
 } as const satisfies Record<string, Dataset>;
 

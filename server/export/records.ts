@@ -1,59 +1,80 @@
 import type { Pool } from "../../shared/database/pool.js";
 import { datasets, type Period, type DatasetName } from "./datasets.js";
 
-/** The values of a row's key, from the database or from a file. */
-export type Key = readonly unknown[];
-
 export interface RecordFilter {
   what: DatasetName;
   period: Period;
   /** Null: all. */
   venue: string | null;
-  /** Of samples and minutes: only this component of the venue. Absent: all. */
-  component?: string;
   /** For incidents: whether to include retracted ones. */
   retracted: boolean;
 }
 
+interface Component {
+  venue: string;
+  component: string;
+}
+
 /** How much time one statement searches, which follows from how many rows the one before found. */
-export interface Pace {
+interface Pace {
   windowMs: number;
   widestMs: number;
 }
+
+type Rows = AsyncGenerator<unknown[][], void, void>;
 
 const shortestWindowMs = 1_000;
 
 export async function columnsOf(pool: Pool, wanted: RecordFilter): Promise<string[]> {
   const { from } = wanted.period;
-  const rows = await openWindow(pool, wanted, { from, to: from }, null);
+  const rows = await openWindow(pool, wanted, null, { from, to: from }, null);
   rows.close();
   return [...rows.columns];
 }
 
 /**
- * Yields the rows of a period page by page, ordered by their key. Memory does not grow with the number of rows.
+ * Yields the rows of a period page by page, in the order of the dataset's files. Memory does not grow with the number
+ * of rows.
  *
- * Each page is read completely and its connection released before the page is yielded, so a slow reader delays nobody
+ * Each page is read completely and its connection released before the page is yielded, so a slow disk delays nobody
  * else. On the embedded database, an open cursor would make everybody else wait.
  *
- * @param after yield only rows after this key
- * @param onWindow called before each window, with the share of the period that is before it
+ * Samples and minutes are read one component after another. A component is an index and the segments of compressed
+ * chunks, so this reads each row once; a whole day in this order would be sorted first, on disk.
+ *
+ * @param onShare called with the share of the period that has been read
+ */
+export async function* recordsOf(pool: Pool, wanted: RecordFilter, onShare: (share: number) => void): Rows {
+  const { byComponent, windowMs, widestMs } = datasets[wanted.what];
+  const pace = { windowMs, widestMs };
+  if (!byComponent) return yield* inWindows(pool, wanted, null, pace, onShare);
+  const all = await pool.file<Component>("export_components", [wanted.venue]);
+  for (const [i, component] of all.entries()) {
+    onShare(i / all.length);
+    // the pace of one component is right for the next
+    yield* inWindows(pool, wanted, component, pace);
+  }
+}
+
+/**
+ * @param of only the rows of this component
  * @param pace is changed
  */
-export async function* recordsOf(
+async function* inWindows(
   pool: Pool,
   wanted: RecordFilter,
-  after: Key | null,
+  of: Component | null,
+  pace: Pace,
   onWindow: (share: number) => void = () => {},
-  pace: Pace = paceOf(wanted.what),
-): AsyncGenerator<unknown[][], void, void> {
+): Rows {
   const { pageRows } = datasets[wanted.what];
   const { from, to } = wanted.period;
-  let at = after === null ? from : latest(from, timeOf(after));
+  let at = from;
+  let after: Key | null = null;
   while (at < to) {
     onWindow((+at - +from) / (+to - +from));
     const end = new Date(Math.min(+at + pace.windowMs, +to));
-    const page = await readPage(pool, wanted, { from: at, to: end }, after);
+    const page = await readPage(pool, wanted, of, { from: at, to: end }, after);
     if (page.rows.length > 0) yield page.rows;
     after = page.last ?? after;
     if (page.isAll) {
@@ -66,15 +87,13 @@ export async function* recordsOf(
   }
 }
 
-function paceOf(what: DatasetName): Pace {
-  const { windowMs, widestMs } = datasets[what];
-  return { windowMs, widestMs };
-}
+/** The values by which the rows of a statement are ordered. */
+type Key = readonly unknown[];
 
 /** The first rows of a window, at most one page. */
-async function readPage(pool: Pool, wanted: RecordFilter, window: Period, after: Key | null) {
-  const { key, pageRows } = datasets[wanted.what];
-  const rows = await openWindow(pool, wanted, window, after);
+async function readPage(pool: Pool, wanted: RecordFilter, of: Component | null, window: Period, after: Key | null) {
+  const { order, pageRows } = datasets[wanted.what];
+  const rows = await openWindow(pool, wanted, of, window, after);
   const page: unknown[][] = [];
   let isAll = false;
   try {
@@ -86,24 +105,21 @@ async function readPage(pool: Pool, wanted: RecordFilter, window: Period, after:
   } finally {
     rows.close();
   }
-  const places = key.map((column) => rows.columns.indexOf(column));
+  const places = order.map((column) => rows.columns.indexOf(column));
   const row = page.at(-1);
   const last: Key | null = row ? places.map((place) => row[place]) : null;
   return { rows: page, isAll, last };
 }
 
 /** The first value of a key as an instant; it may be a day. */
-export function timeOf([time]: Key): Date {
+function timeOf([time]: Key): Date {
   return new Date(time as Date | string);
 }
 
-function openWindow(pool: Pool, wanted: RecordFilter, { from, to }: Period, after: Key | null) {
-  const { what, venue, component = null, retracted } = wanted;
-  const { file, key } = datasets[what];
-  const others = what === "incidents" ? [retracted] : what === "days" ? [] : [component];
-  return pool.rows(file, [...[from, to, venue], ...(after ?? key.map(() => null)), ...others], 1_000);
-}
-
-function latest(a: Date, b: Date): Date {
-  return a > b ? a : b;
+function openWindow(pool: Pool, wanted: RecordFilter, of: Component | null, { from, to }: Period, after: Key | null) {
+  const { what, venue, retracted } = wanted;
+  const { file, order, byComponent } = datasets[what];
+  const scope = byComponent ? [of?.venue ?? null, of?.component ?? null] : [venue];
+  const others = what === "incidents" ? [retracted] : [];
+  return pool.rows(file, [from, to, ...scope, ...(after ?? order.map(() => null)), ...others], 1_000);
 }

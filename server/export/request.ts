@@ -3,6 +3,7 @@ import { type Db, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { datasets, type Period, periodKept } from "./datasets.js";
+import { startOfFolder } from "./folders.js";
 import type { RecordFilter } from "./records.js";
 
 /** @throws UserError if the database has no such venue */
@@ -14,27 +15,38 @@ export async function refuseUnknownVenue(db: Db, venue: string): Promise<void> {
 }
 
 /**
- * The part of the requested period that the database can have data of. The rest need not be searched. It is empty where
- * there are no data at all, and ends before it begins where there were none yet.
+ * The part of the requested period that a dataset can cover. It is fixed before the first row is read, since the
+ * database gets newer ones meanwhile.
  *
- * @throws UserError if the database cannot have data of the period
+ * @throws UserError if the database has no data of the period
  */
-export async function periodThere(db: Db, { what, period }: RecordFilter, log: Log): Promise<Period> {
+export async function periodToWrite(db: Db, { what, period }: RecordFilter, log: Log): Promise<Period> {
   const kept = await periodKept(db, what);
   const { keptFor, maybeNone } = datasets[what];
   const since = keptFor === null ? "" : `, which are kept for ${keptFor}`;
-  if (kept === null) {
-    log.warn(`there are no ${what}${since}`);
-    return { from: period.from, to: period.from };
-  }
+  if (kept === null)
+    throw new UserError(`there are no ${what}, so there is no dataset to write; export them when there are some`);
   if (period.from >= kept.to || (period.to <= kept.from && !maybeNone))
     throw new UserError(
       `there are no ${what} in this period: the database has them from ${kept.from.toISOString()} to ${kept.to.toISOString()}${since}`,
     );
   if (period.from < kept.from && keptFor !== null)
     log.warn(`there are no ${what} before ${kept.from.toISOString()}${since}`);
-  return {
-    from: new Date(Math.max(+period.from, +kept.from)),
-    to: new Date(Math.min(+period.to, +kept.to)),
-  };
+  const now = new Date();
+  const today = now.toISOString().slice(0, 10);
+  if (period.to > new Date(today))
+    log.warn(`today is not over, and a dataset is never changed: --to ${today} would leave it to a later export`);
+  // a period that is over is covered to its end, whenever its newest record was
+  const to = period.to <= now || period.to <= kept.to ? period.to : kept.to;
+  return { from: begin(kept.from), to };
+
+  function begin(first: Date): Date {
+    if (period.from >= first) return period.from;
+    if (!maybeNone) return first;
+    // none had happened yet, which is an answer, too
+    if (period.to <= first) return period.from;
+    const start = startOfFolder(what, first);
+    // the time before the first is quiet, as far as it belongs to the same folder
+    return period.from > start ? period.from : start;
+  }
 }

@@ -8,7 +8,6 @@ import { noSuchVenue } from "../api/venue.js";
 import { presentIds } from "../api/venue-ids.js";
 import { atomText } from "./atom.js";
 import { type IncidentFeed, incidentFeed, type IncidentFeedData } from "./incident-feed.js";
-import { jsonFeedText } from "./json-feed.js";
 import { type CalendarData, calendarText } from "./maintenance-calendar.js";
 import { rssText } from "./rss.js";
 
@@ -20,7 +19,6 @@ interface Format {
 const formats: Record<string, Format> = {
   "incidents.atom": { type: "application/atom+xml; charset=utf-8", text: atomText },
   "incidents.rss": { type: "application/rss+xml; charset=utf-8", text: rssText },
-  "incidents.json": { type: "application/feed+json; charset=utf-8", text: jsonFeedText },
 };
 
 const calendarType = "text/calendar; charset=utf-8";

@@ -20,9 +20,7 @@ interface EntryData {
   venue: string;
   venueName: string;
   category: Category;
-  component: string;
   label: string;
-  status: "open" | "closed" | "retracted";
   openedAt: string;
   updatedAt: string;
   /** Null once it is retracted. */
@@ -58,8 +56,6 @@ export interface FeedEntry {
   updatedAt: string;
   paragraphs: string[];
   tags: string[];
-  /** For programs. */
-  incident: Pick<EntryData, "slug" | "venue" | "component" | "status"> & { severity: "degraded" | "outage" | null };
 }
 
 export function incidentFeed(data: IncidentFeedData, baseUrl: string): IncidentFeed {
@@ -77,13 +73,12 @@ function urn(uuid: string): string {
 }
 
 function feedEntry(entry: EntryData, baseUrl: string): FeedEntry {
-  const { id, slug, venue, component, status, openedAt, updatedAt, category, claimed } = entry;
+  const { id, slug, venue, openedAt, updatedAt, category } = entry;
   return {
     ...{ id: urn(id), publishedAt: openedAt, updatedAt, tags: [venue, category] },
     title: titleOf(entry),
     page: `${baseUrl}/incidents/${slug}`,
     paragraphs: paragraphsOf(entry),
-    incident: { slug, venue, component, status, severity: claimed?.peakSeverity ?? null },
   };
 }
 

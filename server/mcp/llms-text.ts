@@ -67,12 +67,8 @@ function operationLine(operation: Operation, baseUrl: string, hasVenues: boolean
 }
 
 /** With examples in place of names; the description, where an example would lead nowhere. */
-function addressOf({ id, path, names = {}, parameters = {} }: Operation, hasVenues: boolean): string {
-  const required = Object.entries(parameters).filter(([, { required }]) => required);
+function addressOf({ id, path, names = {} }: Operation, hasVenues: boolean): string {
   const isReal = Object.keys(names).every((name) => name === "venue");
-  const isPlain = Object.keys(names).length + required.length === 0;
-  if (!isReal || !(isPlain || hasVenues)) return `/docs/api#${id}`;
-  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => String(exampleOf(names[name]!)));
-  const query = new URLSearchParams(required.map(([name, { schema }]) => [name, String(exampleOf(schema))])).toString();
-  return query === "" ? filled : `${filled}?${query}`;
+  if (!isReal || (Object.keys(names).length > 0 && !hasVenues)) return `/docs/api#${id}`;
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => String(exampleOf(names[name]!)));
 }

@@ -18,8 +18,6 @@ export interface PageProps {
   json: string | null;
   /** Feeds of the same venues. */
   feeds?: FeedLink[];
-  /** Where a card of the page is described for other sites; absent where it has none. */
-  oembed?: string;
   /** The instant that the page shows; null where it shows none. */
   generatedAt: string | null;
   /** Set when the data is old: how old. */
@@ -93,7 +91,7 @@ function followOf({ refreshS, reloads = false }: Pick<PageProps, "refreshS" | "r
   return reloads ? "reload" : String(refreshS < slowS ? tickS : refreshS);
 }
 
-function Head({ title, icon, json, feeds = [], oembed, age, refreshS, scripts = [] }: Omit<PageProps, "children">) {
+function Head({ title, icon, json, feeds = [], age, refreshS, scripts = [] }: Omit<PageProps, "children">) {
   const shown = age === null ? title : `${siteWords.oldTitle(age)}: ${title}`;
   return (
     <head>
@@ -107,7 +105,6 @@ function Head({ title, icon, json, feeds = [], oembed, age, refreshS, scripts = 
       {feeds.map((feed) => (
         <link key={feed.href} rel="alternate" {...feed} />
       ))}
-      {oembed !== undefined && <link rel="alternate" type="application/json+oembed" href={oembed} />}
       {refreshS !== null && (
         <noscript>
           <meta http-equiv="refresh" content={String(refreshS)} />

@@ -308,8 +308,8 @@ export type Sequence =
   | { kind: "link"; path: string; previous: string };
 
 /**
- * Silence beyond `afterMs` is a stall. `distribution` is what `venuewatch stalls measure` derived it from (see
- * stalls/proposal.ts).
+ * Silence beyond `afterMs` is a stall. `distribution` is what `venuewatch stalls measure` derived it from
+ * (server/commands/stalls.ts).
  *
  * Without it, `afterMs` is computed, in whole seconds, rounded up. Where the rate is documented or probed: 10 mean
  * intervals and at least 10 s, since such streams are regular. Where the rate is an estimate: 60 mean intervals and at

@@ -1,10 +1,9 @@
--- Which components there can be samples of, in the order of a dataset: $1 of a venue or null, $2 and $3 the venue and
--- the component to begin with, or nulls. A row is a component, former ones included.
+-- Which components there can be samples of, in the order of a dataset: $1 of a venue or null. A row is a component,
+-- former ones included.
 --
 -- All of them: looking for those that have samples would read the samples, and to ask for one that has none costs next
 -- to nothing.
 select c.venue, c.component
 from analytics.components c
 where ($1::text is null or c.venue = $1)
-  and ($2::text is null or (c.venue collate "C", c.component collate "C") >= ($2, $3::text))
 order by c.venue collate "C", c.component collate "C"

@@ -2,8 +2,8 @@
 --
 -- $1 venue; $2 component; $3 region; $4 from; $5 to (exclusive); $6 the stream's cadence in milliseconds. One row per
 -- length of silence that was the longest of some slot, shortest first: the number of slots in which it was the longest,
--- the number of quiet periods of that length, both outside trouble, and the number of such periods excluded because of
--- trouble. Rows of consecutive windows add up.
+-- the number of quiet periods of that length, both outside trouble, the number of such periods excluded because of
+-- trouble, and the first and last UTC day of those that count.
 --
 -- A sample holds the longest silence that overlaps its slot. A silence that continues after the slot is also in the
 -- next slot, and longer: a silence of two minutes appears in twelve slots. So a slot's silence counts only if the next
@@ -69,7 +69,9 @@ select
   j.quiet_ms as "quietMs",
   (count(*) filter (where not j.in_trouble))::int as slots,
   (count(*) filter (where j.is_period and not j.in_trouble))::int as periods,
-  (count(*) filter (where j.is_period and j.in_trouble))::int as "leftOut"
+  (count(*) filter (where j.is_period and j.in_trouble))::int as "leftOut",
+  ((min(j.ts) filter (where j.is_period and not j.in_trouble)) at time zone 'UTC')::date::text as "firstDay",
+  ((max(j.ts) filter (where j.is_period and not j.in_trouble)) at time zone 'UTC')::date::text as "lastDay"
 from judged j
 group by j.quiet_ms
 order by j.quiet_ms

@@ -30,13 +30,7 @@ select
     'venue', v.venue,
     'venueName', v.name,
     'category', v.category,
-    'component', c.component,
     'label', c.label,
-    'status', case
-      when i.retracted_at is not null then 'retracted'
-      when i.closed_at is null then 'open'
-      else 'closed'
-    end,
     'openedAt', api.iso(i.opened_at),
     'updatedAt', api.iso(greatest(i.opened_at, i.escalated_at, i.closed_at, i.retracted_at)),
     'claimed', case when i.retracted_at is null then json_build_object(

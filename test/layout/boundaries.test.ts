@@ -87,7 +87,6 @@ const mayImport: Record<string, string[]> = {
   "server/pages": ["shared", "server/api"],
   "server/process": ["shared"],
   "server/remote": ["shared", "server/http", "server/api/schemas/shapes.ts", "server/notices/sanitize-text.ts"],
-  "server/stalls": ["shared"],
   "server/statuspage": ["shared", "server/api", ...pageTexts],
 };
 

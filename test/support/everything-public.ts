@@ -24,7 +24,7 @@ const pages = [
     "/robots.txt",
   ],
   ...["/sitemap.xml", "/openapi.json", "/calendar.ics", "/feeds/incidents.atom", "/feeds/incidents.rss"],
-  ...["/feeds/incidents.json", "/statuspage/api/v2/summary.json", "/statuspage/api/v2/incidents.json"],
+  ...["/statuspage/api/v2/summary.json", "/statuspage/api/v2/incidents.json"],
 ];
 
 /** @returns what came, by the path that was asked */
@@ -34,7 +34,7 @@ export async function everythingPublic(base: string, venues: string[], slugs: st
   for (const id of venues)
     queue.push(
       ...[`/venues/${id}`, `/is-${id}-down`, `/badges/${id}.svg`, `/badges/${id}.json`, `/embed/${id}`],
-      ...[`/feeds/${id}/incidents.json`, `/statuspage/${id}/api/v2/summary.json`],
+      ...[`/statuspage/${id}/api/v2/summary.json`],
     );
   for (const slug of slugs) queue.push(`/incidents/${slug}`);
   for (let path = queue.shift(); path !== undefined; path = queue.shift()) {

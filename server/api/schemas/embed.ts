@@ -1,5 +1,5 @@
-/** What is embedded elsewhere: badges, the card, and how oEmbed describes it. */
-import { bytes, integer, named, object, oneOf, shownAs, text } from "./shapes.js";
+/** What is embedded elsewhere: badges and the card. */
+import { bytes, integer, named, object, shownAs, text } from "./shapes.js";
 
 /** shields.io refuses a shorter time, and fields that it does not know. */
 export const shieldsCacheS = 300;
@@ -23,19 +23,4 @@ export const shieldsBadge = named(
 export const embeddedCard = bytes(
   "A page for an iframe of any site. It runs no script, loads only our style sheet, and renews itself every minute.",
   '<!doctype html><html lang="en"><title>Kraken is down · venuewatch</title></html>',
-);
-
-export const oembedResponse = named(
-  "OembedResponse",
-  object("The card, as oEmbed 1.0 describes it. Its field names are not ours.", {
-    type: oneOf(["rich"], "Always rich."),
-    version: text("Version of oEmbed.", "1.0"),
-    title: text("Name of the card.", "Is Kraken down?"),
-    provider_name: text("Name of this service.", "venuewatch"),
-    provider_url: text("Its address.", "https://status.example.org"),
-    cache_age: integer("Seconds for which this description may be kept. The card renews itself.", 300),
-    html: text("An iframe with the card.", '<iframe src="https://status.example.org/embed/kraken"></iframe>'),
-    width: integer("Width of the iframe in CSS pixels.", 480, 1),
-    height: integer("Height of the iframe in CSS pixels.", 190, 1),
-  }),
 );

@@ -22,9 +22,6 @@ export interface CardProps {
   notice: string | null;
 }
 
-/** The size that oEmbed gives to the card, in CSS pixels. */
-export const cardSize = { width: 480, height: 190 };
-
 /** A card has no scripts, so the browser loads it again. */
 const refreshS = 60;
 

@@ -1,12 +1,10 @@
-/** What other sites embed: badges, the card of a venue, and its description for oEmbed. */
+/** What other sites embed: badges, and the card of a venue. */
 import type { RequestHandler } from "express";
-import { answerBody, answerJson, dataCache, longCache, queryOf } from "../../api/answer.js";
+import { answerBody, answerJson, dataCache, queryOf } from "../../api/answer.js";
 import { badgeParameters } from "../../api/badge-parameters.js";
-import { makeBody } from "../../api/body.js";
 import { makeDerived } from "../../api/derived.js";
-import { oembedParameters } from "../../api/oembed-parameters.js";
 import { parameterReader } from "../../api/parameters.js";
-import { badParameters, Problem, shortened } from "../../api/problem.js";
+import { badParameters } from "../../api/problem.js";
 import { type shieldsBadge, shieldsCacheS } from "../../api/schemas/embed.js";
 import type { TypeOf } from "../../api/schemas/shapes.js";
 import { statusResponse } from "../../api/schemas/status.js";
@@ -21,10 +19,8 @@ import { dataOf } from "../snapshot-data.js";
 import { badgeColours, badgeText } from "./badge.js";
 import { badgeContent, type Show } from "./badge-content.js";
 import { cardText } from "./card.js";
-import { oembedOf, venueIn } from "./oembed.js";
-import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 
-export type EmbedOptions = Pick<PagesOptions, "registry" | "boards" | "baseUrl" | "siteNotice">;
+export type EmbedOptions = Pick<PagesOptions, "registry" | "boards" | "siteNotice">;
 
 type Route = RequestHandler<{ venue: string }>;
 
@@ -32,12 +28,10 @@ type Route = RequestHandler<{ venue: string }>;
 const mostBytes = 2_000_000;
 
 /** The routes by path. */
-export function embedRoutes({ registry, boards, baseUrl, siteNotice = null }: EmbedOptions) {
+export function embedRoutes({ registry, boards, siteNotice = null }: EmbedOptions) {
   const ids = presentIds(registry);
-  const names = new Map(watchedVenues(registry).map(({ id, name }) => [id, name]));
   const derived = makeDerived(mostBytes);
   const readBadge = parameterReader(badgeParameters(registry));
-  const readOembed = parameterReader(oembedParameters(registry));
 
   /** A venue's row on the board, how old the board is, and what both are made from. */
   async function rowOf(asked: string) {
@@ -96,17 +90,7 @@ export function embedRoutes({ registry, boards, baseUrl, siteNotice = null }: Em
     await answerBody(response, body, "text/html; charset=utf-8", dataCache);
   };
 
-  const oembed: RequestHandler = async (request, response) => {
-    const { url, maxwidth, maxheight } = readOembed(queryOf(request));
-    const asked = venueIn(url);
-    const id = asked === null ? undefined : ids.get(asked);
-    if (id === undefined)
-      throw new Problem(404, `Nothing to embed is at ${JSON.stringify(shortened(url))}. Pages of venues have a card.`);
-    const described = oembedOf({ baseUrl, venue: { id, name: names.get(id)! }, maxwidth, maxheight });
-    await answerJson(response, { body: makeBody(JSON.stringify(described)) }, longCache);
-  };
-
-  return { "/badges/:venue.svg": badge, "/badges/:venue.json": shields, "/embed/:venue": card, "/oembed": oembed };
+  return { "/badges/:venue.svg": badge, "/badges/:venue.json": shields, "/embed/:venue": card };
 }
 
 /** shields.io writes in white, so that the hollow look is not possible there. */

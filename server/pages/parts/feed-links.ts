@@ -15,10 +15,6 @@ export function feedLinks(venue: { id: string; name: string } | null): FeedLink[
   return [
     { type: "application/atom+xml", title: feedLinkWords.incidents(name, "Atom"), href: `${folder}/incidents.atom` },
     { type: "application/rss+xml", title: feedLinkWords.incidents(name, "RSS"), href: `${folder}/incidents.rss` },
-    {
-      ...{ type: "application/feed+json", title: feedLinkWords.incidents(name, "JSON Feed") },
-      href: `${folder}/incidents.json`,
-    },
     { type: "text/calendar", title: feedLinkWords.maintenance(name), href: `${folder}/maintenance.ics` },
   ];
 }

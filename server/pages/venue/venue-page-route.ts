@@ -7,7 +7,6 @@ import { exchangeResponse } from "../../api/schemas/venue.js";
 import { noSuchVenue, venueParameters } from "../../api/venue.js";
 import { presentIds } from "../../api/venue-ids.js";
 import { withoutEmpty } from "../board/board-route.js";
-import { oembedAddress } from "../embed/oembed.js";
 import { answerPage } from "../page-answer.js";
 import type { PagesOptions } from "../pages-options.js";
 import type { Rendered } from "../rendered.js";
@@ -18,7 +17,7 @@ import { venuePage } from "./venue-page.js";
 type VenueRoute = RequestHandler<{ venue: string }>;
 
 /** `/venues/{venue}`. The page of a former id has moved to that of the present one. */
-export function venuePageRoute({ registry, boards, baseUrl }: PagesOptions, rendered: Rendered): VenueRoute {
+export function venuePageRoute({ registry, boards }: PagesOptions, rendered: Rendered): VenueRoute {
   const { range, region } = venueParameters(registry);
   const read = parameterReader({ range, region });
   const ids = presentIds(registry);
@@ -38,7 +37,7 @@ export function venuePageRoute({ registry, boards, baseUrl }: PagesOptions, rend
     if (!detail || !matrix) throw noSuchVenue(venue);
     const body = rendered(`venue ${JSON.stringify(view)}`, [detail, matrix], () =>
       venuePage({
-        ...{ view, config: configs.get(venue)!, oembed: oembedAddress(baseUrl, venue) },
+        ...{ view, config: configs.get(venue)! },
         detail: dataOf(exchangeResponse, detail),
         matrix: dataOf(venueMatrix, matrix),
       }),

@@ -32,11 +32,9 @@ export interface VenuePageProps {
   matrix: VenueMatrix;
   /** Its entry in the registry. */
   config: Venue;
-  /** Where its card is described. */
-  oembed: string;
 }
 
-export function venuePage({ view, detail, matrix, config, oembed }: VenuePageProps): PageProps {
+export function venuePage({ view, detail, matrix, config }: VenuePageProps): PageProps {
   const age = ageText(detail);
   const headline = venueHeadline(detail.exchange.name, matrix, detail.incidents);
   const { generatedAt: now } = matrix;
@@ -50,7 +48,7 @@ export function venuePage({ view, detail, matrix, config, oembed }: VenuePagePro
   );
   return {
     ...{ title: headline.replace(/\.$/, ""), icon: matrix.state, section: null, json: jsonPathOf(view) },
-    ...{ generatedAt: now, age, refreshS: 15, scripts: ["zoom.js"], oembed },
+    ...{ generatedAt: now, age, refreshS: 15, scripts: ["zoom.js"] },
     feeds: feedLinks(detail.exchange),
     children: (
       <>

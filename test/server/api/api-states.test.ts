@@ -33,7 +33,7 @@ async function askAll(api: Api, venues: { id: string }[]): Promise<void> {
     ...["/v1/detection", "/v1/notify", `/v1/targets/${venue}?format=csv`, `/v1/exchanges/${venue}?format=csv`],
     ...["/v1/reliability?format=csv", "/v1/incidents?format=csv", "/metrics", "/healthz", "/openapi.json"],
     ...statuspagePaths.map((path) => path.replace("{venue}", "kraken")),
-    ...["/badges/kraken.json", "/oembed?url=https://status.example.org/venues/kraken"],
+    "/badges/kraken.json",
   ];
   for (const path of paths) await request(api, path);
   const { body } = await api.ask<{ incidents: { slug: string }[] }>("/v1/incidents");

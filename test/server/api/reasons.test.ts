@@ -174,7 +174,7 @@ void t.test("what limits our requests is called that, and never down", async (t)
   t.match(await badge.text(), "Kraken: Limits our requests");
   const card = await getPage(api.port, "/embed/kraken");
   t.match(card.text, /^Kraken limits our requests/);
-  const feed = await fetch(`http://127.0.0.1:${api.port}/feeds/incidents.json`);
+  const feed = await fetch(`http://127.0.0.1:${api.port}/feeds/incidents.atom`);
   t.match(await feed.text(), "Kraken: Ticker limits our requests");
   const statuspage = await fetch(`http://127.0.0.1:${api.port}/statuspage/kraken/api/v2/incidents.json`);
   const document = await statuspage.text();

@@ -16,7 +16,7 @@ import { schemaState } from "../../../server/database/schema-state.js";
 import { readScript } from "../../../shared/database/sql-files.js";
 import { recordSamples } from "../../../server/database/record-samples.js";
 import type { Sample } from "../../../shared/measurement/sample.js";
-import { measureStalls } from "../../../server/stalls/measure.js";
+import { measureStalls } from "../../../server/commands/stalls.js";
 import { emptyDatabase, migratedDatabase } from "../../support/database.js";
 import { pastIncident } from "../../support/fleet.js";
 import { madeSample } from "../../support/made-sample.js";

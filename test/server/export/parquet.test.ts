@@ -1,6 +1,6 @@
-/** `venuewatch export --format parquet`: what its files contain, and that other readers agree. */
+/** `venuewatch export`: what its files contain, and that other readers agree. */
 import { createHash } from "node:crypto";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import t, { type Test } from "tap";
@@ -8,13 +8,14 @@ import { type Pool, sql } from "../../../shared/database/pool.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { makeLog } from "../../../shared/log/log.js";
 import type { DatasetName, Period } from "../../../server/export/datasets.js";
-import type { RecordFilter } from "../../../server/export/records.js";
-import { writeDataset } from "../../../server/export/parquet/write-dataset.js";
+import { type RecordFilter, recordsOf } from "../../../server/export/records.js";
+import { writeDataset } from "../../../server/export/write-dataset.js";
 import { migratedDatabase } from "../../support/database.js";
 import { measured, pastIncident } from "../../support/fleet.js";
 import { duckdb, filesIn, groupRowsOf, noDuckdb, parquetRows, type ParquetRecord } from "../../support/parquet.js";
 import { poolOn } from "../../support/pool-on.js";
 import { becoming } from "../../support/rights.js";
+import { usedBytes } from "../../support/used-bytes.js";
 
 const log = makeLog("test", "error");
 const minuteMs = 60_000;
@@ -37,7 +38,7 @@ const keys: Record<DatasetName, string[]> = {
 };
 const whats = Object.keys(keys) as DatasetName[];
 
-void t.test("venuewatch export --format parquet", async (t) => {
+void t.test("venuewatch export", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   const folder = t.testdir();
   const refused = (given: Given, message: RegExp) => t.rejects(write(pool, given, join(folder, "none")), { message });
@@ -48,16 +49,15 @@ void t.test("venuewatch export --format parquet", async (t) => {
   });
 
   await fill(pool);
-  const dataset = join(folder, "dataset");
-  for (const what of whats) await write(pool, { what, retracted: true }, dataset);
+  for (const what of whats) await write(pool, { what, retracted: true }, join(folder, what));
 
   await t.test("every row is in the file of its day or month, in order, with its values and nulls", async (t) => {
     for (const what of whats) {
+      const dataset = join(folder, what);
       const expected = await expectedRows(pool, what);
-      const files = filesIn(dataset).filter((path) => path.startsWith(`what=${what}/`));
       const pattern = what === "samples" || what === "minutes" ? /date=(\d{4}-\d\d-\d\d)\// : /month=(\d{4}-\d\d)\//;
       const found: ParquetRecord[] = [];
-      for (const path of files) {
+      for (const path of parquetIn(dataset)) {
         const part = pattern.exec(path)![1]!;
         const rows = await parquetRows(join(dataset, path));
         const time = keys[what].find((column) => ["ts", "minute", "day", "started_at"].includes(column))!;
@@ -71,27 +71,37 @@ void t.test("venuewatch export --format parquet", async (t) => {
       sameRows(t, found, expected, `${what} equal the database's own JSON`);
     }
     t.same(
-      filesIn(dataset).filter((path) => path.startsWith("what=samples")),
+      parquetIn(join(folder, "samples")),
       days.map((day, i) => `what=samples/date=${day}/${i === 0 ? nameOfFirst : `samples-${day}`}.parquet`),
     );
   });
 
-  await t.test("datapackage.json has each file with its size, checksum, rows and columns", (t) =>
-    described(t, dataset),
-  );
-  await t.test("DuckDB reads it with the right types", { skip: noDuckdb }, (t) => typesInDuckdb(t, pool, dataset));
-  await t.test("DuckDB's sums over all files equal SQL", { skip: noDuckdb }, (t) => sumsInDuckdb(t, pool, dataset));
-  await t.test("DuckDB runs what the documents show", { skip: noDuckdb }, (t) => documented(t, folder));
+  await t.test("a venue's half-open period is written, without retracted incidents", async (t) => {
+    const period = { from: first, to: new Date(+first + 10_000) };
+    await write(pool, { what: "samples", venue: "okx", period }, join(folder, "slots"));
+    const slots = new Set((await rowsIn(join(folder, "slots"))).map(({ ts }) => ts));
+    t.same(slots, new Set([0, 5_000].map((ms) => new Date(+first + ms).toISOString())));
+    await write(pool, { what: "incidents" }, join(folder, "claimed"));
+    const claimed = await rowsIn(join(folder, "claimed"));
+    t.equal((await rowsIn(join(folder, "incidents"))).length - claimed.length, 1);
+    t.ok(claimed.every(({ retracted_at }) => retracted_at === null));
+  });
+  await t.test("datapackage.json has each file with its size, checksum, rows and columns", (t) => described(t, folder));
+  await t.test("DuckDB reads it with the right types", { skip: noDuckdb }, (t) => typesInDuckdb(t, pool, folder));
+  await t.test("DuckDB's sums over all files equal SQL", { skip: noDuckdb }, (t) => sumsInDuckdb(t, pool, folder));
   await t.test("a large day is divided into row groups and files", (t) => divided(t, pool, folder));
   await t.test("an analyst's login may export", async (t) => {
     const analyst = poolOn(t, url, { max: 1 });
     await analyst.script(becoming("vw_analyst"));
-    const output = join(folder, "of-analyst");
-    for (const what of whats) await write(analyst, { what, venue: "okx" }, output);
-    t.equal(resourcesOf(output).length, new Set(resourcesOf(output).map(({ path }) => path)).size);
+    for (const what of whats) {
+      await write(analyst, { what, venue: "okx" }, join(folder, `${what}-of-analyst`));
+      t.ok(resourcesOf(join(folder, `${what}-of-analyst`)).length > 0);
+    }
   });
   await t.test("a quiet period is covered by a file without rows", (t) => quiet(t, pool, folder));
-  await t.test("a later export adds to a dataset", (t) => added(t, pool, folder));
+  await t.test("datasets of one day after another have each row once", (t) => nightly(t, pool, folder));
+  await t.test("DuckDB runs what the documents show", { skip: noDuckdb }, (t) => documented(t, pool, folder));
+  await t.test("a slow disk delays no other query", (t) => slowDisk(t, pool, url));
 });
 
 /** Samples of one venue on three days, some of them bad and one late; their roll-ups; and incidents. */
@@ -170,29 +180,31 @@ function resourcesOf(dataset: string): Resource[] {
   return (JSON.parse(readFileSync(join(dataset, "datapackage.json"), "utf8")) as { resources: Resource[] }).resources;
 }
 
-async function described(t: Test, dataset: string) {
-  const resources = resourcesOf(dataset);
-  const files = filesIn(dataset).filter((path) => path.endsWith(".parquet"));
-  t.same(
-    resources.map(({ path }) => path),
-    files,
-    "all files, and no other",
-  );
-  for (const { path, name, bytes, hash, rows, schema } of resources) {
-    const content = readFileSync(join(dataset, path));
-    t.equal(bytes, statSync(join(dataset, path)).size, path);
-    t.equal(hash, `sha256:${createHash("sha256").update(content).digest("hex")}`);
-    t.equal(rows, (await parquetRows(join(dataset, path))).length);
-    t.match(name, /^[-a-z0-9._/]+$/, "a name that the standard allows");
-    t.ok(filesIn(dataset).includes(schema), schema);
+async function described(t: Test, folder: string) {
+  for (const what of whats) {
+    const dataset = join(folder, what);
+    const resources = resourcesOf(dataset);
+    t.same(
+      resources.map(({ path }) => path),
+      parquetIn(dataset),
+      "all files, and no other",
+    );
+    for (const { path, name, bytes, hash, rows, schema } of resources) {
+      const content = readFileSync(join(dataset, path));
+      t.equal(bytes, statSync(join(dataset, path)).size, path);
+      t.equal(hash, `sha256:${createHash("sha256").update(content).digest("hex")}`);
+      t.equal(rows, (await parquetRows(join(dataset, path))).length);
+      t.match(name, /^[-a-z0-9._/]+$/, "a name that the standard allows");
+      t.ok(filesIn(dataset).includes(schema), schema);
+    }
   }
-  const samples = resources.find(({ what }) => what === "samples")!;
-  t.match(samples, { type: "table", format: "parquet", from: first.toISOString(), venue: null });
-  const newest = resources.findLast(({ what }) => what === "samples")!;
-  t.match(newest, { to: to.toISOString() }, "a day that is over is covered to its end");
-  const incidents = resources.find(({ what }) => what === "incidents")!;
+  const resources = resourcesOf(join(folder, "samples"));
+  const oldest = resources[0]!;
+  t.match(oldest, { type: "table", format: "parquet", from: first.toISOString(), venue: null });
+  t.match(resources.at(-1), { to: to.toISOString() }, "a day that is over is covered to its end");
+  const [incidents] = resourcesOf(join(folder, "incidents"));
   t.match(incidents, { from: from.toISOString() }, "before the first incident there were none");
-  const { fields, primaryKey } = JSON.parse(readFileSync(join(dataset, samples.schema), "utf8")) as {
+  const { fields, primaryKey } = JSON.parse(readFileSync(join(folder, "samples", oldest.schema), "utf8")) as {
     fields: (ParquetRecord & { name: string })[];
     primaryKey: string[];
   };
@@ -216,7 +228,7 @@ const duckdbTypes: Record<string, string> = {
   ...{ int2: "SMALLINT", int4: "INTEGER", int8: "BIGINT", float8: "DOUBLE", numeric: "DOUBLE", bool: "BOOLEAN" },
 };
 
-async function typesInDuckdb(t: Test, pool: Pool, dataset: string) {
+async function typesInDuckdb(t: Test, pool: Pool, folder: string) {
   for (const what of whats) {
     const columns = await pool.text<{ name: string; type: string }>(
       `select column_name::text as name, udt_name::text as type from information_schema.columns
@@ -224,7 +236,7 @@ async function typesInDuckdb(t: Test, pool: Pool, dataset: string) {
       [what],
     );
     const inFolders = what === "samples" || what === "minutes" ? ["date", "DATE"] : ["month", "VARCHAR"];
-    const found = duckdb(`describe from 'what=${what}/*/*.parquet'`, dataset);
+    const found = duckdb(`describe from 'what=${what}/*/*.parquet'`, join(folder, what));
     t.same(
       found.map(({ column_name, column_type }) => [column_name, column_type]),
       [...columns.map(({ name, type }) => [name, duckdbTypes[type] ?? "VARCHAR"]), inFolders, ["what", "VARCHAR"]],
@@ -234,12 +246,12 @@ async function typesInDuckdb(t: Test, pool: Pool, dataset: string) {
   const [incident] = duckdb(
     `select regions[2] as second, evidence ->> '$.opening.votes[0].vote' as vote, typeof(closed_at) as closed
      from 'what=incidents/*/*.parquet' where len(regions) > 0 limit 1`,
-    dataset,
+    join(folder, "incidents"),
   );
   t.same(incident, { second: "eu-central", vote: "outage", closed: "TIMESTAMP WITH TIME ZONE" });
 }
 
-async function sumsInDuckdb(t: Test, pool: Pool, dataset: string) {
+async function sumsInDuckdb(t: Test, pool: Pool, folder: string) {
   for (const [what, measures] of [
     [
       "samples",
@@ -256,12 +268,12 @@ async function sumsInDuckdb(t: Test, pool: Pool, dataset: string) {
     ["incidents", "count(*) as n, count(retracted_at) as retracted, sum(duration_s) as s, count(escalated_at) as esc"],
   ] as const) {
     const [expected] = await pool.text<ParquetRecord>(`select ${measures} from analytics.${what}`, []);
-    const [found] = duckdb(`select ${measures} from 'what=${what}/**/*.parquet'`, dataset);
+    const [found] = duckdb(`select ${measures} from 'what=${what}/**/*.parquet'`, join(folder, what));
     t.same(numbers(found!), numbers(expected!), what);
   }
   const byDay = duckdb(
     `select date::text as day, count(*) as n from 'what=samples/*/*.parquet' where date > '${days[0]}' group by all order by all`,
-    dataset,
+    join(folder, "samples"),
   );
   t.same(
     byDay.map(({ day }) => day),
@@ -271,7 +283,7 @@ async function sumsInDuckdb(t: Test, pool: Pool, dataset: string) {
   const [plan] = duckdb(
     `select count(*) as groups from parquet_metadata('what=samples/*/*.parquet')
      where path_in_schema = 'venue' and stats_min_value = 'okx' and stats_max_value = 'okx' and stats_null_count = 0`,
-    dataset,
+    join(folder, "samples"),
   );
   t.equal(plan!["groups"], 3, "statistics let readers skip other venues");
 }
@@ -287,19 +299,19 @@ function numbers(row: ParquetRecord): ParquetRecord {
 }
 
 /** Each line of the page that calls `duckdb` runs in a folder that has the dataset. */
-function documented(t: Test, folder: string) {
+async function documented(t: Test, pool: Pool, folder: string) {
+  await write(pool, { what: "samples" }, join(folder, "dataset"));
   const page = readFileSync(packagedFile("docs/dataset.md"), "utf8");
   const lines = [...page.matchAll(/^duckdb -c "([^"]+)"/gm)].map(([, query = ""]) => query);
   t.ok(lines.length > 0);
   for (const query of lines) t.ok(duckdb(query, folder).length > 0, query);
-  t.end();
 }
 
 async function divided(t: Test, pool: Pool, folder: string) {
   const wanted: Given = { what: "samples", venue: "okx", period: { from, to: new Date(+from + dayMs) } };
   const output = join(folder, "divided");
   await write(pool, wanted, output, { limits: { groupRows: 100, fileRows: 400 } });
-  const parts = filesIn(output).filter((path) => path.endsWith(".parquet"));
+  const parts = parquetIn(output);
   const day = days[0]!;
   // the order of names is not that of the parts
   const named = (part: number) => `what=samples/date=${day}/${nameOfFirst}${part === 1 ? "" : `-part${part}`}.parquet`;
@@ -338,41 +350,54 @@ async function quiet(t: Test, pool: Pool, folder: string) {
   );
 }
 
-/** As a nightly job does. What is there is neither changed nor repeated, and what its owner wrote is kept. */
-async function added(t: Test, pool: Pool, folder: string) {
-  const output = join(folder, "growing");
-  const part = (fromHours: number, toHours: number): Given => ({
-    ...{ what: "samples", venue: "okx" },
-    period: { from: new Date(+from + fromHours * 60 * minuteMs), to: new Date(+from + toHours * 60 * minuteMs) },
-  });
-  await write(pool, part(0, 24), output);
-  const file = join(output, "datapackage.json");
-  const oldest = resourcesOf(output)[0]!.path;
-  const content = readFileSync(join(output, oldest));
-  const owned = {
-    ...(JSON.parse(readFileSync(file, "utf8")) as object),
-    title: "Ours",
-    licenses: [{ name: "CC0-1.0" }],
-  };
-  writeFileSync(file, JSON.stringify(owned));
-  // in the middle of a day, whose rest comes with the third
-  await write(pool, part(24, 30.05), output);
-  await write(pool, part(30.05, 72), output);
-  await write(pool, { what: "incidents", venue: "okx" }, output);
-  const rows: ParquetRecord[] = [];
-  for (const { path, what } of resourcesOf(output))
-    if (what === "samples") rows.push(...(await parquetRows(join(output, path))));
+/** As a nightly job does, and once in the middle of a day. */
+async function nightly(t: Test, pool: Pool, folder: string) {
+  mkdirSync(join(folder, "nightly"));
+  for (const [fromHours, toHours] of [
+    [0, 24],
+    [24, 30.05],
+    [30.05, 72],
+  ] as const)
+    await write(
+      pool,
+      {
+        ...{ what: "samples", venue: "okx" },
+        period: { from: new Date(+from + fromHours * 60 * minuteMs), to: new Date(+from + toHours * 60 * minuteMs) },
+      },
+      join(folder, "nightly", String(fromHours)),
+    );
   const keysOf = (records: ParquetRecord[]) => records.map((row) => keys.samples.map((key) => row[key]).join(" "));
+  const rows = await rowsIn(join(folder, "nightly"));
   sameRows(t, keysOf(rows).sort(), keysOf(await expectedRows(pool, "samples")).sort(), "each row is in one file");
-  t.match(JSON.parse(readFileSync(file, "utf8")), { title: "Ours", licenses: [{ name: "CC0-1.0" }] });
-  t.ok(readFileSync(join(output, oldest)).equals(content), "a file is not written again");
-  const before = filesIn(output);
-  for (const [given, message] of [
-    [part(50, 54), /--from: .*growing already has samples of this period, until 20.*; give a later --from/],
-    [{ ...part(50, 54), venue: null }, /the samples in .*growing are those of okx; give the same options/],
-  ] as [Given, RegExp][])
-    await t.rejects(write(pool, given, output), { name: "UserError", message });
-  t.same(filesIn(output), before);
+}
+
+/** Nothing is queried while a page is written, other queries are answered, and all rows come in their order. */
+async function slowDisk(t: Test, pool: Pool, url: string): Promise<void> {
+  const one = poolOn(t, url, { max: 1 });
+  const [counted] = await pool.query<{ count: number }>(sql`select count(*) from analytics.samples`);
+  const wanted: RecordFilter = { what: "samples", period: { from, to }, venue: null, retracted: false };
+  const before = usedBytes();
+  let [read, grown, last] = [0, 0, ""];
+  for await (const page of recordsOf(one, wanted, () => {})) {
+    read += page.length;
+    for (const [ts, venue, component, region] of page) {
+      const key = [venue, component, (ts as Date).toISOString(), region].join(" ");
+      if (key <= last) t.fail(`${key} after ${last}`);
+      last = key;
+    }
+    // the only connection is free while this does not read
+    await one.query(sql`select 1`);
+    grown = Math.max(grown, usedBytes() - before);
+  }
+  t.equal(read, counted!.count);
+  // a page of 10,000 rows takes less than half of this
+  t.ok(grown < 32 * 2 ** 20, `memory grew by ${grown} bytes for ${read} rows`);
+}
+
+const parquetIn = (folder: string) => filesIn(folder).filter((path) => path.endsWith(".parquet"));
+
+async function rowsIn(folder: string): Promise<ParquetRecord[]> {
+  return (await Promise.all(parquetIn(folder).map((path) => parquetRows(join(folder, path))))).flat();
 }
 
 /** Compares some thousand rows, and shows the first that differ: to compare all by tap takes minutes. */
@@ -394,6 +419,6 @@ async function write(
   await writeDataset(
     pool,
     { period: { from, to }, venue: null, retracted: false, ...given },
-    { ...{ output, resume: false, log }, signal: new AbortController().signal, ...options },
+    { ...{ output, log }, signal: new AbortController().signal, ...options },
   );
 }

@@ -1,16 +1,12 @@
-/** What other sites embed: badges, the card of a venue, and oEmbed. */
+/** What other sites embed: badges, and the card of a venue. */
 import { Window } from "happy-dom";
 import t from "tap";
-import type { oembedResponse, shieldsBadge } from "../../../server/api/schemas/embed.js";
+import type { shieldsBadge } from "../../../server/api/schemas/embed.js";
 import type { TypeOf } from "../../../server/api/schemas/shapes.js";
 import { badgeContent, type BadgeVenue, type Show } from "../../../server/pages/embed/badge-content.js";
 import { badgeText } from "../../../server/pages/embed/badge.js";
 import { cardText, type CardProps } from "../../../server/pages/embed/card.js";
-import { oembedOf, venueIn } from "../../../server/pages/embed/oembed.js";
-import { openPool, sql } from "../../../shared/database/pool.js";
-import { packagedFile } from "../../../shared/config/package.js";
-import { makeLog } from "../../../shared/log/log.js";
-import { loadRegistry } from "../../../shared/registry/load-registry.js";
+import { sql } from "../../../shared/database/pool.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, measured, unmeasured } from "../../support/fleet.js";
@@ -146,37 +142,6 @@ void t.test("a board with trouble on pages of others", async (t) => {
     t.match(error.headers["content-security-policy"], /default-src 'none'.*frame-ancestors \*$/);
   });
 
-  await t.test("a venue's page leads to its card by oEmbed", async (t) => {
-    const { html } = await getPage(api.port, "/venues/okx");
-    const [, link = ""] = /<link rel="alternate" type="application\/json\+oembed" href="([^"]*)"/.exec(html) ?? [];
-    t.match(link, "https://api.example.org/oembed?url=https%3A%2F%2Fapi.example.org%2Fvenues%2Fokx");
-    const { body, headers } = await api.ask<TypeOf<typeof oembedResponse>>(
-      new URL(link).pathname + new URL(link).search,
-    );
-    t.match(headers["cache-control"], "max-age=300");
-    t.match(body, { type: "rich", version: "1.0", title: "Is OKX down?", width: 480, height: 190 });
-    const frame = new window.DOMParser().parseFromString(body.html, "text/html").querySelector("iframe")!;
-    t.equal(frame.getAttribute("src"), "https://api.example.org/embed/okx");
-    t.notMatch(frame.getAttribute("sandbox"), /script|same-origin/);
-    const asked = `/oembed?url=https%3A%2F%2Fapi.example.org%2Fis-okx-down&maxwidth=200&maxheight=90&format=json`;
-    const narrow = await api.ask<TypeOf<typeof oembedResponse>>(asked);
-    t.match(narrow.body, { width: 200, height: 90, html: /width="200" height="90"/ });
-  });
-
-  await t.test("oEmbed refuses what is no card of ours, and other formats", async (t) => {
-    const asked = async (query: string) =>
-      (await api.ask<{ detail: string; errors?: object[] }>(`/oembed${query}`)).body;
-    t.match(await asked(""), { status: 400, errors: [{ parameter: "url", message: /it is missing$/ }] });
-    t.match(await asked("?url=okx"), { status: 400, errors: [{ parameter: "url", message: /got "okx"$/ }] });
-    t.match(await asked("?url=javascript:alert(1)//venues/okx"), { status: 400 });
-    t.match(await asked("?url=https://x.example/venues/okx&format=xml"), {
-      status: 400,
-      errors: [{ parameter: "format" }],
-    });
-    for (const path of ["", "/venues/mtgox", "/incidents", "/venues/okx/days", "/venues/%2e%2e", "/venues/__proto__"])
-      t.match(await asked(`?url=https://x.example${encodeURIComponent(path)}`), { status: 404 }, path);
-  });
-
   await t.test("what is old is said of then, and has no colour", async (t) => {
     const old = await serve(t, { ...database, staleAfterMs: -1 });
     const badge = readBadge((await old.ask("/badges/okx.svg")).text);
@@ -258,7 +223,7 @@ void t.test("each state has a sign of its own, and figures have none", (t) => {
   t.end();
 });
 
-void t.test("hostile names and addresses stay text in the card and in oEmbed", (t) => {
+void t.test("hostile names and addresses stay text in the card", (t) => {
   const days: CardProps["venue"]["days"] = [];
   const since = "2026-01-31T11:41:20.000Z";
   for (const [at, name] of hostileNames.entries()) {
@@ -266,29 +231,6 @@ void t.test("hostile names and addresses stay text in the card and in oEmbed", (
     const html = cardText({ venue, now: since, age: null, notice: null });
     t.notMatch(html, /<script|<image|<a b=/, `name ${at}`);
     t.equal(readHtml(html).links.length, 2);
-    const described = oembedOf({
-      baseUrl: "https://b.example",
-      venue: { id: "okx", name },
-      maxwidth: null,
-      maxheight: null,
-    });
-    t.match(described.html, /^<iframe src="https:\/\/b\.example\/embed\/okx" title="[^"<]*" [^<]*><\/iframe>$/u);
   }
-  for (const [url, id] of [
-    ["https://x.example/venues/okx", "okx"],
-    ["https://x.example/below/embed/okx/?q#a", "okx"],
-    ["https://x.example/is-okx-down", "okx"],
-    ["https://x.example/venues/a%22b", "a%22b"],
-    ["https://x.example/", null],
-  ] as const)
-    t.equal(venueIn(url), id, url);
   t.end();
-});
-
-void t.test("oEmbed needs no database", async (t) => {
-  const pool = openPool("postgres://127.0.0.1:1/none", { applicationName: "test", log: makeLog("test", "error") });
-  t.teardown(() => pool.close());
-  const api = await serve(t, { pool, registry: await loadRegistry(packagedFile("registry/default.json")) });
-  t.equal((await api.ask("/oembed?url=https://x.example/venues/okx")).status, 200);
-  t.equal((await api.ask("/badges/okx.svg")).status, 503);
 });

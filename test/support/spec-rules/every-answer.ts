@@ -4,7 +4,7 @@ import { rulesOf } from "./rule.js";
 export const rulesOfEveryAnswer = rulesOf({
   "spec-answers: spec: every 200 JSON body carries generatedAt": {
     "all-generated-at":
-      "every 200 JSON body carries generatedAt; an OpenAPI document, which has no field for it, as x-generatedAt, one of Statuspage as page.updated_at; a badge and oEmbed have no field for it",
+      "every 200 JSON body carries generatedAt; an OpenAPI document, which has no field for it, as x-generatedAt, one of Statuspage as page.updated_at; a badge has no field for it",
   },
   "spec-answers: spec: the 7 categories, and no other": {
     "all-category-400": "a category outside the set is 400",

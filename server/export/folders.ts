@@ -1,5 +1,4 @@
-import type { DatasetName, ParquetLayout, Period } from "../datasets.js";
-import { datasets } from "../datasets.js";
+import { type Dataset, type DatasetName, datasets, type Period } from "./datasets.js";
 
 /** A folder of a dataset, with the part of the exported period that it gets. */
 export interface DatasetFolder {
@@ -17,7 +16,7 @@ export interface DatasetFolder {
  * So the files of two exports that do not overlap have different names, though they may share a folder.
  */
 export function foldersOf(what: DatasetName, { from, to }: Period): DatasetFolder[] {
-  const { folder } = datasets[what].parquet;
+  const { folder } = datasets[what];
   const folders: DatasetFolder[] = [];
   for (let start = startOf(folder, from); start < to; start = startAfter(folder, start)) {
     const period = { from: start < from ? from : start, to: earlier(startAfter(folder, start), to) };
@@ -30,7 +29,7 @@ export function foldersOf(what: DatasetName, { from, to }: Period): DatasetFolde
 
 /** The start of what the folder of an instant contains. */
 export function startOfFolder(what: DatasetName, at: Date): Date {
-  return startOf(datasets[what].parquet.folder, at);
+  return startOf(datasets[what].folder, at);
 }
 
 /** The name of a file; an export divides those that would become too large. */
@@ -38,7 +37,7 @@ export function fileName({ path, stem }: DatasetFolder, part: number): string {
   return `${path}/${stem}${part === 1 ? "" : `-part${part}`}.parquet`;
 }
 
-type FolderKind = ParquetLayout["folder"];
+type FolderKind = Dataset["folder"];
 
 function startOf(kind: FolderKind, at: Date): Date {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), kind === "date" ? at.getUTCDate() : 1));

@@ -1,9 +1,9 @@
 import { createHash, type Hash } from "node:crypto";
-import { mkdir, open, type FileHandle, rename, rm } from "node:fs/promises";
+import { mkdir, open, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { gzipSync } from "node:zlib";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
-import { version } from "../../../shared/config/package.js";
+import { version } from "../../shared/config/package.js";
 import { type ParquetColumn, parquetSchemaOf } from "./columns.js";
 
 /** A finished file. */
@@ -14,15 +14,15 @@ export interface WrittenFile {
   rows: number;
 }
 
-/** A Parquet file that is being written. Its name ends with `.unfinished` until it is whole. */
+/** A Parquet file that is being written. */
 export interface GrowingFile {
   /** How many rows it has so far. */
   readonly rows: number;
   /** Writes a row group whenever enough rows have come. */
   append(rows: readonly unknown[][]): Promise<void>;
-  /** Writes the rest, and gives the file its name when its bytes are on the disk. */
+  /** Writes the rest, to the disk. */
   finish(): Promise<WrittenFile>;
-  /** Removes it. */
+  /** Closes it as it is. */
   abandon(): Promise<void>;
 }
 
@@ -37,8 +37,7 @@ export async function createParquetFile(
   { key, groupRows }: { key: readonly string[]; groupRows: number },
 ): Promise<GrowingFile> {
   await mkdir(dirname(path), { recursive: true });
-  const unfinished = `${path}.unfinished`;
-  const handle = await open(unfinished, "w");
+  const handle = await open(path, "wx");
   const out = new FileWriter(handle);
   const parquet = new ParquetWriter({
     writer: out,
@@ -89,14 +88,9 @@ export async function createParquetFile(
       await out.flush();
       await handle.sync();
       await handle.close();
-      await rename(unfinished, path);
-      await syncFolder(dirname(path));
       return { bytes: out.offset, sha256: out.hash.digest("hex"), rows };
     },
-    async abandon() {
-      await handle.close();
-      await rm(unfinished, { force: true });
-    },
+    abandon: () => handle.close(),
   };
 }
 
@@ -115,15 +109,5 @@ class FileWriter extends ByteWriter {
     this.hash.update(piece);
     await this.#handle.writeFile(piece);
     this.index = 0;
-  }
-}
-
-/** Without this, a power failure could take the new name away again, and leave a later file. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
