@@ -8,15 +8,16 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 COPY clients/typescript/package.json clients/typescript/
 COPY packages/embedded-timescaledb/package.json packages/embedded-timescaledb/
-RUN npm ci --no-audit --no-fund
-COPY tsconfig.base.json tsconfig.product.json ./
+RUN npm ci --omit=dev --no-audit --no-fund
+COPY tsconfig.base.json tsconfig.start.json ./
+COPY clients/typescript clients/typescript
 COPY packages packages
 COPY shared shared
 COPY server server
 COPY probe probe
 COPY receiving receiving
 COPY simulator simulator
-RUN npx tsc --build tsconfig.product.json
+RUN npm run product
 
 FROM ${NODE} AS packages
 WORKDIR /build
@@ -38,6 +39,8 @@ COPY CHANGELOG.md ./
 COPY docs/methodology.md docs/rulebook.md docs/checking.md docs/comparing.md docs/receiving.md docs/
 COPY sql sql
 COPY server/pages/assets server/pages/assets
+COPY clients/typescript/package.json clients/typescript/
+COPY --from=build /build/clients/typescript/dist clients/typescript/dist
 COPY packages/embedded-timescaledb/package.json packages/embedded-timescaledb/
 COPY --from=build /build/packages/embedded-timescaledb/dist packages/embedded-timescaledb/dist
 COPY --from=build /build/dist/shared dist/shared

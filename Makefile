@@ -2,12 +2,14 @@
 # `make start PORT=9000` sets one.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo start secrets watch test test-ci test-long test-node-lines test-servers proofs registry-check simulate simulate-long mutants bench figures screenshots clients build product lint rules format-check format clean
+.PHONY: help demo start secrets watch test test-ci test-long test-node-lines test-servers proofs registry-check simulate simulate-long mutants bench figures screenshots stamp release pack budget build product lint rules imports format-check format clean
 
 BIN := node_modules/.bin
 VENUEWATCH := node --enable-source-maps dist/server/cli.js
 EMBEDDED := packages/embedded-timescaledb
 CLIENT := clients/typescript
+# and types.py of the other client, made together
+CLIENT_TYPES := $(CLIENT)/src/openapi.ts
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -107,32 +109,57 @@ figures: build ## measure the cost of the demo and of cached boards, and write i
 screenshots: build ## take the screenshots of docs/ from a demo; needs Chromium
 	node --enable-source-maps dist/test/screenshots.js
 
-# A test compares them, and says when this is due.
-clients: build ## write the types of clients/ from the description of the API
-	node --enable-source-maps dist/test/write-client-types.js
+# VERSION=1.2.3 sets a new version.
+stamp: build ## write the version and the owner's addresses to where they are repeated
+	node --enable-source-maps dist/test/stamp.js $(VERSION)
 
-build: node_modules/.tap-built ## compile into dist/
+release: build ## say what is missing for a release, and run all suites (docs/releasing.md)
+	@node --enable-source-maps dist/test/release.js $(TAG)
+
+# needs python3 with flit_core
+pack: build ## make the packages for npm and PyPI, and their checksums, in dist/packages/
+	rm -rf dist/packages && mkdir dist/packages
+	npm pack --silent --workspaces --include-workspace-root --pack-destination dist/packages
+	cd clients/python && python3 -c 'import flit_core.buildapi as b; [build("../../dist/packages") for build in (b.build_wheel, b.build_sdist)]'
+	cd dist/packages && sha256sum * >SHA256SUMS && cat SHA256SUMS
+
+build: node_modules/.tap-built $(CLIENT_TYPES) ## compile into dist/
 	@echo "== compile into dist/"
 	@$(BIN)/tsc --build
 
+# The programs use the TypeScript client, whose types are made by a part of these programs. That part is therefore
+# compiled once before, without checking types.
+$(CLIENT_TYPES): node_modules/.installed tsconfig.types.json test/write-client-types.ts $(wildcard server/api/*.ts server/api/*/*.ts shared/*/*.ts)
+	@echo "== make the clients' types"
+	@npm run --silent types
+
 # Only the programs, without tests and without checking types: a first start takes less than half as long. `build` and
-# `test` check types.
+# `test` check types. The clients' types are not needed.
 product: node_modules/.product ## compile the programs into dist/, without tests and without checking types
 	@echo "== compile the programs into dist/"
-	@$(BIN)/tsc --build $(EMBEDDED)/tsconfig.start.json tsconfig.start.json server/pages/browser
+	@npm run --silent product
 
 # Saving a source file runs the test again. Types are not checked, because that would take longer than most tests.
 watch: build ## compile on saving, and run one test: make watch TEST=server/cli/cli
 	@[ -f "test/$(TEST).test.ts" ] || { echo "expected TEST=server/cli/cli, a test below test/ without .test.ts, got \"$(TEST)\"" >&2; exit 2; }
-	@: >dist/watch.log; for project in $(EMBEDDED)/tsconfig.start.json $(CLIENT) server/pages/browser tsconfig.watch.json; do $(BIN)/tsc --project $$project --watch \
+	@: >dist/watch.log; for project in $(EMBEDDED)/tsconfig.start.json $(CLIENT)/tsconfig.start.json server/pages/browser tsconfig.watch.json; do $(BIN)/tsc --project $$project --watch \
 	--preserveWatchOutput >>dist/watch.log & compiling="$$compiling $$!"; done; \
 	trap "kill $$compiling" EXIT; node --enable-source-maps --watch dist/test/$(TEST).test.js
 
-lint: rules format-check ## check with the linter and the formatter
+budget: build ## print the lines of each feature beside its budget, and fail where one is exceeded
+	@node dist/test/budget.js
 
-rules: node_modules/.tap-built
+lint: rules imports format-check ## check with the linters and the formatter
+
+rules: node_modules/.tap-built $(CLIENT_TYPES)
 	@echo "== lint"
 	@$(BIN)/eslint .
+
+# packages are found by their compiled files
+imports: node_modules/.tap-built $(CLIENT_TYPES)
+	@echo "== imports"
+	@$(BIN)/tsc --build $(EMBEDDED) $(CLIENT)
+	@$(BIN)/depcruise --config .dependency-cruiser.cjs $(EMBEDDED)/src $(CLIENT)/src shared probe server receiving simulator simulation test bench
 
 format-check: node_modules/.installed
 	@echo "== format"
@@ -142,7 +169,7 @@ format: node_modules/.installed ## let the formatter rewrite the files
 	$(BIN)/prettier --write .
 
 clean: ## remove compiled files and test results; data/ stays
-	rm -rf dist $(EMBEDDED)/dist $(CLIENT)/dist .tap
+	rm -rf dist $(EMBEDDED)/dist $(CLIENT)/dist $(CLIENT_TYPES) clients/python/src/venuewatch/types.py .tap
 
 # `npm ci` installs exactly the versions of the lockfile. It empties node_modules first, so the stamp files inside exist
 # only after a complete installation. Programs may be running from there, so packages for tests are added by `npm

@@ -29,17 +29,17 @@ export async function benchNotices(): Promise<Figure[]> {
 /** Gives every venue its own feed, which has been read for a long time. */
 async function feedsOfAll(pool: Pool): Promise<void> {
   await pool.query(sql`
-    insert into official_source (api, kind) select 'http://' || venue, 'statuspage' from venue
+    insert into feed (api, kind) select 'http://' || venue, 'statuspage' from venue
   `);
   await pool.query(sql`
-    update venue v set official_kind = 'statuspage', source_id = s.source_id, official_about = null
-    from official_source s where s.api = 'http://' || v.venue
+    update venue v set official_kind = 'statuspage', feed_id = s.feed_id, official_about = null
+    from feed s where s.api = 'http://' || v.venue
   `);
   await pool.query(sql`
-    insert into official_reading (source_id, from_at, until_at, covers_from)
-    select source_id, now() - interval '1 day' * n, now() - interval '1 day' * n + interval '1 day',
+    insert into feed_poll (feed_id, from_at, until_at, covers_from)
+    select feed_id, now() - interval '1 day' * n, now() - interval '1 day' * n + interval '1 day',
       now() - interval '1 day' * n
-    from official_source cross join generate_series(1, 95) n
+    from feed cross join generate_series(1, 95) n
   `);
 }
 
@@ -98,12 +98,12 @@ async function manyOfBoth(pool: Pool): Promise<void> {
     cross join lateral (select outage.began + c.no * interval '2 s' as at) a
   `);
   await pool.query(sql`
-    insert into official_incident (
-      source_id, scope, external_id, kind, title, status, started_at, posted_at, over, subjects, raw,
+    insert into notice (
+      feed_id, scope, external_id, kind, title, status, started_at, posted_at, over, subjects, raw,
       first_seen_at, last_seen_at
     )
     select
-      v.source_id, 'incidents', 'n' || n, 'incident', 'Elevated error rates of the REST API', 'resolved', at, at, true,
+      v.feed_id, 'incidents', 'n' || n, 'incident', 'Elevated error rates of the REST API', 'resolved', at, at, true,
       array['REST API', 'WebSocket'], repeat('x', 3000), at, at
     from (
       select n, n % 15 + 1 as venue_no, date_trunc('milliseconds', now() - interval '12 hours' - random() * interval '88 days') as at
@@ -144,7 +144,7 @@ async function cold({ pool, registry }: Stage): Promise<Figure[]> {
   const floor = await timesMs(15, () =>
     pool.query(sql`
       select count(*) from incident i join component c using (component_id)
-      union all select count(*) from official_incident
+      union all select count(*) from notice
     `),
   );
   const figures: Figure[] = [];

@@ -27,7 +27,6 @@ import { benchStreams } from "./streams.js";
 import { benchSustained } from "./sustained.js";
 import { benchTakeover } from "./takeover.js";
 import { benchTick } from "./tick.js";
-import { benchUptimeBounds } from "./uptime-bounds.js";
 import { benchWeb } from "./web.js";
 
 const benches: Record<string, () => Promise<Figure[]>> = {
@@ -48,7 +47,6 @@ const benches: Record<string, () => Promise<Figure[]>> = {
   notices: benchNotices,
   alerts: benchAlerts,
   demo: benchDemo,
-  bounds: benchUptimeBounds,
   jitter: benchJitter,
   limits: benchLimits,
   backup: benchBackup,

@@ -31,7 +31,7 @@ const dayMs = 24 * hourMs;
 const pace = {
   ...usualPace,
   ...{ leaseMs: 40 * minuteMs, newestMs: hourMs, openBucketsMs: hourMs, lateMs: 4 * hourMs },
-  ...{ compressMs: 4 * hourMs, retainMs: 8 * hourMs, reconcileMs: 2 * hourMs },
+  ...{ compressMs: 4 * hourMs, retainMs: 8 * hourMs },
 };
 const rules = { ...rulesRow, step_ms: hourMs };
 const cadenceMs = 2 * minuteMs;

@@ -1,5 +1,6 @@
 -- The days of a history before today, counted as if every minute had been measured. Real samples for all of them would
--- number three hundred million, so these days are written as days whose minutes were dropped.
+-- number three hundred million, so these days are written into the roll-ups themselves. Returns one row for each level:
+-- {rollup, days}, whose rows are to be inserted.
 --
 -- $1 the first day, $2 today, $3 past faults as in history.sql.
 with faults as materialized (
@@ -42,15 +43,12 @@ counted as (
   group by 1, 2
 ),
 component_days as (
-  insert into component_day_former (
-    day, component_id, measured_minutes, down_minutes, degraded_minutes, half_hour_squares, three_hour_squares
-  )
-  select d.day, c.component_id, 1440, coalesce(b.down, 0), 0, 30 * 1440, 180 * 1440
+  select
+    d.day, c.component_id, 1440 as measured_minutes, coalesce(b.down, 0) as down_minutes, 0 as degraded_minutes
   from days d
   cross join component c
   left join counted b using (day, component_id)
   where c.published
-  returning day, component_id, down_minutes
 ),
 -- No venue has two old faults at once on one day, so its minutes are those of its worst component.
 parts as (
@@ -76,18 +74,22 @@ venues as (
     coalesce(max(p.down_minutes) filter (where not p.is_rest and p.down * 2 >= p.components), 0) as stream_down_minutes
   from parts p
   group by 1, 2
+),
+venue_days as (
+  select
+    v.day,
+    v.venue_id,
+    1440 as measured_minutes,
+    d.minutes as down_minutes,
+    v.bad_minutes - d.minutes as degraded_minutes,
+    case when v.has_rest then 1440 else 0 end as rest_minutes,
+    v.rest_down_minutes,
+    case when v.has_streams then 1440 else 0 end as stream_minutes,
+    v.stream_down_minutes
+  from venues v
+  -- either kind is enough for the venue to be down
+  cross join lateral (select greatest(v.rest_down_minutes, v.stream_down_minutes) as minutes) d
 )
-insert into venue_day_former (
-  day, venue_id, measured_minutes, down_minutes, degraded_minutes, half_hour_squares, three_hour_squares,
-  rest_minutes, rest_down_minutes, rest_half_hour_squares, rest_three_hour_squares,
-  stream_minutes, stream_down_minutes, stream_half_hour_squares, stream_three_hour_squares
-)
-select
-  v.day, v.venue_id, 1440, d.minutes, v.bad_minutes - d.minutes, 30 * 1440, 180 * 1440,
-  r.minutes, v.rest_down_minutes, 30 * r.minutes, 180 * r.minutes,
-  s.minutes, v.stream_down_minutes, 30 * s.minutes, 180 * s.minutes
-from venues v
--- either kind is enough for the venue to be down
-cross join lateral (select greatest(v.rest_down_minutes, v.stream_down_minutes) as minutes) d
-cross join lateral (select case when v.has_rest then 1440 else 0 end as minutes) r
-cross join lateral (select case when v.has_streams then 1440 else 0 end as minutes) s
+select 'component_day' as rollup, coalesce(jsonb_agg(to_jsonb(c)), '[]') as days from component_days c
+union all
+select 'venue_day', coalesce(jsonb_agg(to_jsonb(v)), '[]') from venue_days v

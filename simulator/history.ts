@@ -52,8 +52,6 @@ export async function makeRecentHistory(pool: Pool, { days, now, log }: HistoryO
   // typical latencies are read from this roll-up
   await pool.query(sql`call upkeep.mend('sample_hour', ${recentFrom}, ${now})`);
   await withKeptPlans(pool, () => decideAll(pool, faults, now));
-  // earlier days are the ones that `noteDays` wrote
-  await pool.query(sql`update rollups_made set made_from = ${new Date(startOfDay(now))}`);
   await takeOutOfLine(pool);
 
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
@@ -138,7 +136,7 @@ async function fillPiece(pool: Pool, insert: Insert, { from, to, samples }: Piec
     await pool.query(
       from >= today
         ? sql`call upkeep.mend(${rollup}, ${from}, ${to})`
-        : sql`call upkeep.refresh(${rollup}, ${from}, ${to}, remaking => true)`,
+        : sql`call upkeep.refresh(${rollup}, ${from}, ${to})`,
     );
 }
 
@@ -203,8 +201,8 @@ export async function forgetHistory(pool: Pool): Promise<void> {
   await pool.script(`
     truncate sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day,
       venue_latency_day, usual_hour, rest_hour, stream_hour, latency_hour, hours_kept, typical_week,
-      component_hour, venue_hour, component_day, component_day_former, venue_day_former, excluded_minute;
-    update rollups_made set made_from = '-infinity', hours_to = default, days_to = default;
+      component_hour, venue_hour, component_day, excluded_minute;
+    update added_up set hours_to = default, days_to = default, days_from = default;
     truncate engine_clock, region_state, component_state, venue_state, typical_latency, impairment, alert_event, incident,
       delivery, delivery_attempt
   `);
@@ -218,9 +216,27 @@ async function noteDays(pool: Pool, faults: PastFault[], from: Date, now: Date):
   const text = await readFile(packagedFile("simulator/history-days.sql"), "utf8");
   const today = new Date(startOfDay(now));
   const firstDay = new Date(startOfDay(from));
-  await pool.text(text, [firstDay, today, JSON.stringify(faults)]);
+  const levels = await pool.text<{ rollup: string; days: unknown[] }>(text, [
+    ...[firstDay, today],
+    JSON.stringify(faults),
+  ]);
+  for (const { rollup, days } of levels) await writeDays(pool, rollup, days);
+  await pool.query(sql`update added_up set hours_to = ${today}, days_to = ${today}, days_from = ${today}`);
   await pool.query(sql`update venue set watched_from = ${firstDay}`);
   await pool.query(sql`update component set watched_from = ${firstDay}`);
+}
+
+/** Inserts where a roll-up keeps its rows. */
+async function writeDays(pool: Pool, rollup: string, days: unknown[]): Promise<void> {
+  const [kept] = await pool.query<{ schema: string; name: string }>(sql`
+    select materialization_hypertable_schema as schema, materialization_hypertable_name as name
+    from timescaledb_information.continuous_aggregates
+    where view_schema = 'venuewatch' and view_name = ${rollup}
+  `);
+  const table = sql.ident(kept!.schema, kept!.name);
+  await pool.query(sql`
+    insert into ${table} select * from jsonb_populate_recordset(null::${table}, ${JSON.stringify(days)}::jsonb)
+  `);
 }
 
 /** Excludes the minutes of impaired regions, as upkeep does. */

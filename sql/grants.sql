@@ -19,12 +19,12 @@ begin
         sample,sample_minute,sample_hour,component_minute,venue_minute,component_hour,venue_hour,component_day,
         venue_day,latency_day,
         venue_latency_day,usual_hour,rest_hour,stream_hour,latency_hour,
-        excluded_minute,regions_published,components_published,rollups_made,component_day_former,venue_day_former,
-        hours_kept,typical_week,open_hour,shown_probe,probe,engine_clock,region_state,component_state,venue_state,
+        excluded_minute,regions_published,components_published,added_up,hours_kept,typical_week,open_hour,
+        shown_probe,probe,engine_clock,region_state,component_state,venue_state,
         region_venue_state,incident,typical_latency,impairment,outlier,unjudged,component_entry,
         alert_event,change_event,state_change,timeline,rules_in_force,
-        official_source,official_reading,official_incident,official_change,
-        delivery,watch,retracted_in_confidence,feed_identity
+        feed,feed_poll,notice,notice_change,
+        delivery,venue_lease,feed_identity
       }')
     ) as wanted (grantees, privileges, tables)
     cross join unnest(grantees::text[]) as granted (role)

@@ -26,7 +26,7 @@ grant select on all tables in schema analytics to vw_analyst;
 
 revoke execute on all routines in schema upkeep from public;
 grant execute on all routines in schema upkeep to vw_core;
-grant execute on function upkeep.require_region, upkeep.keep_probe, upkeep.record_samples, upkeep.share_venue_leases,
+grant execute on function upkeep.require_region, upkeep.renew_probe, upkeep.record_samples, upkeep.share_venue_leases,
   upkeep.release_venue_leases to vw_probe;
 
 -- Functions that lend core's rights to probes.
@@ -72,28 +72,6 @@ $$;
 
 revoke execute on all routines in schema analytics from public;
 grant execute on all routines in schema analytics to vw_analyst;
-
--- Until 0.8 analysts read the tables themselves, and until 0.9 probes wrote to them.
-do $$
-declare
-  held record;
-begin
-  revoke all on schema venuewatch, engine, api from vw_analyst;
-  for held in
-    select c.oid::regclass as relation, a.grantee::regrole as role, a.privilege_type as privilege
-    from pg_class c
-    cross join aclexplode(c.relacl) a
-    where c.relnamespace = 'venuewatch'::regnamespace
-      and (
-        a.grantee = 'vw_analyst'::regrole
-        or a.grantee = 'vw_probe'::regrole and a.privilege_type <> 'SELECT'
-      )
-    order by c.oid, a.grantee
-  loop
-    execute format('revoke %s on %s from %s', held.privilege, held.relation, held.role);
-  end loop;
-end;
-$$;
 
 -- Temporary tables fill the disk, and temp_file_limit does not count them. On the embedded database, the next client
 -- waits while they are dropped, which cannot be cancelled. Nor may core create a temporary function, which a trigger on

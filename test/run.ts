@@ -54,7 +54,7 @@ const ci = [
   ...["parquet", "server/export/interrupted", "embed"],
   ...["agents-by-stdio", "agent-tools", "service-source", "conformance"],
   // deployment
-  ...["backup", "image", "monitoring"],
+  ...["backup", "image", "monitoring", "npm-package"],
   // the whole service in virtual time, and the spool on a failing disk
   ...["simulation/history", "simulation/disk/spool", "simulation/disk/comparison", "simulation/disk/same-seed"],
   // single pages

@@ -48,7 +48,7 @@ export async function sendHeartbeat(
   forMs = leaseMs,
 ): Promise<string[] | null> {
   const { region, process, clock, vantage } = report;
-  const [kept] = await db.file<{ venues: string[]; settled: boolean }>("keep_probe", [
+  const [kept] = await db.file<{ venues: string[]; settled: boolean }>("renew_probe", [
     region,
     process,
     report.version,

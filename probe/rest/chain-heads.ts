@@ -73,7 +73,7 @@ export function makeChainHeads(chains: ReadonlyMap<string, ReadChain>): ChainHea
   };
 }
 
-/** Longer than 120 lines: all steps share what is remembered of one chain. */
+// eslint-disable-next-line max-lines-per-function -- all steps share the memory of one chain
 function makeChain({ blockMs, hosts }: ReadChain) {
   const limitMs = staleHeadMs(blockMs);
   const pace = { blockMs, limitMs };

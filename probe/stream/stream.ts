@@ -44,7 +44,10 @@ export interface StreamsOptions {
 }
 
 export interface Streams {
-  /** One for `ws:conn`, one for each stream. Their slots end at the scheduled instant. */
+  /**
+   * One for `ws:conn`, one for each stream. Their slots end at the scheduled instant: named after their beginning,
+   * samples would reach the engine a slot later than those of REST.
+   */
   tasks: Task[];
   socketsOpen: () => number;
   close(): void;

@@ -40,8 +40,7 @@ function noSuchIncident(slug: string): Problem {
 
 interface RetractedRow {
   retracted_at: string;
-  /** Null: given before reasons were public. */
-  reason: string | null;
+  reason: string;
 }
 
 /**
@@ -52,9 +51,8 @@ async function goneOf(pool: Pick<Pool, "file">, slug: string): Promise<Problem |
   const [row] = await pool.file<RetractedRow>("retracted", [slug]);
   if (!row) return null;
   const { retracted_at: retractedAt, reason } = row;
-  return new Problem(
-    404,
-    `The incident ${slug} was retracted at ${retractedAt}: ${reason ?? "the reason is not public"}`,
-    { retracted: { slug, retractedAt, reason }, cache: longCache },
-  );
+  return new Problem(404, `The incident ${slug} was retracted at ${retractedAt}: ${reason}`, {
+    retracted: { slug, retractedAt, reason },
+    cache: longCache,
+  });
 }

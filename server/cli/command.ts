@@ -6,16 +6,16 @@ export interface Runnable {
   help: string;
   options?: Options;
   /**
-   * Arguments besides options, as `--help` shows them: `ID` is required, `[VENUE]` may be missing, and `[ID…]` is any
-   * number of them.
+   * Arguments besides options, as commander declares them: `ID` is required, `[VENUE]` may be missing, and `[ID...]` is
+   * any number of them.
    */
   words?: string[];
   /**
    * A command that runs in lifecycle.ts ends the process itself.
    *
-   * @param commands all of them, for `help`
+   * @param runProgram runs other arguments instead, for `help`
    */
-  run: (given: Given, commands: Commands) => Promise<void>;
+  run: (given: Given, runProgram: (args: string[]) => Promise<void>) => Promise<void>;
 }
 
 export interface Actions {
@@ -24,15 +24,7 @@ export interface Actions {
   actions: Record<string, Action | Entry>;
 }
 
-export type Options = Record<
-  string,
-  {
-    type: "string" | "boolean";
-    help: string;
-    /** Then error messages repeat no argument: it may be a secret whose option was forgotten. */
-    secret?: boolean;
-  }
->;
+export type Options = Record<string, { type: "string" | "boolean"; help: string }>;
 
 export interface Given {
   values: Record<string, string | boolean | undefined>;
@@ -50,6 +42,3 @@ export interface Entry {
   /** Set if its exit code is its answer (exit-codes.ts). */
   answers?: true;
 }
-
-/** By name, in the order of `--help`. */
-export type Commands = Record<string, Entry>;

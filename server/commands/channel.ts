@@ -28,8 +28,8 @@ database, whether or not core runs. URLs, keys and secrets are encrypted with CH
 
 const addOptions = {
   format: { type: "string", help: "native (default), chat or paging", values: formats },
-  url: { type: "string", secret: true, help: "native and chat: where to post; - reads it from standard input" },
-  key: { type: "string", secret: true, help: "paging: the routing key; - reads it from standard input" },
+  url: { type: "string", help: "native and chat: where to post; - reads it from standard input" },
+  key: { type: "string", help: "paging: the routing key; - reads it from standard input" },
   "service-region": { type: "string", help: "paging: us or eu, the region of the key", values: serviceRegions },
   floor: { type: "string", help: "degraded (default): send all alerts; outage: send outages only", values: floors },
   venue: { type: "string", help: "send alerts of these venues only, separated by commas (default: all)" },
@@ -159,8 +159,8 @@ const rotateOptions = {
     type: "string",
     help: `native: hours for which the old secret also signs, 0 to ${maxOverlapHours} (default ${defaultOverlapHours})`,
   },
-  url: { type: "string", secret: true, help: "chat: the new URL; - reads it from standard input" },
-  key: { type: "string", secret: true, help: "paging: the new routing key; - reads it from standard input" },
+  url: { type: "string", help: "chat: the new URL; - reads it from standard input" },
+  key: { type: "string", help: "paging: the new routing key; - reads it from standard input" },
   json,
 } as const;
 

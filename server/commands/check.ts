@@ -1,6 +1,6 @@
 import type { Given, Options } from "../cli/command.js";
 import { endWithAnswer } from "../cli/exit-codes.js";
-import { didYouMean } from "../cli/found-command.js";
+import { didYouMean } from "../../shared/text/nearest-word.js";
 import { makeClockWatch } from "../../probe/network/clock-error.js";
 import { version } from "../../shared/config/package.js";
 import { makeLog } from "../../shared/log/log.js";
@@ -35,7 +35,7 @@ const serviceWithinMs = 3_500;
 export async function run({ values, words: [venue = ""] }: Given): Promise<void> {
   const clock = makeClockWatch();
   const { service, settings } = serviceAt(values["url"], {
-    ...{ program: "check", deadlineMs: serviceWithinMs },
+    ...{ program: "check", timeoutMs: serviceWithinMs },
     onAnswer: ({ date, age }, askedAtMs, answeredAtMs) =>
       clock.answered("the service", date, age, askedAtMs, answeredAtMs),
   });

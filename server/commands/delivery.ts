@@ -80,7 +80,7 @@ changes neither the channel's state nor its count of failures.
 
 Alerts of retracted incidents are not sent. If a receiver asks to wait or is gone (410), it gets no more alerts in this
 run.`,
-  words: ["[ID…]"],
+  words: ["[ID...]"],
   options: replayOptions,
   async run({ values, words }) {
     const given = values as Partial<Record<keyof typeof replayOptions, string>>;

@@ -212,11 +212,7 @@ async function history(days: number): Promise<void> {
   const { forgetHistory, holdRetention, makeRecentHistory } = await import("../../simulator/history.js");
   await onDatabase("history", async (pool, { dataDir }, log) => {
     const found = readHistoryNote(dataDir);
-    // earlier releases did not note the days, and started probes only after the history was made
-    const [{ isMade } = { isMade: false }] = await pool.query<{
-      isMade: boolean;
-    }>(sql`select ${found?.filledFrom != null} or ${found?.days == null} and exists (select from probe) as "isMade"`);
-    if (isMade) {
+    if (found?.filledFrom != null) {
       // before core starts, which would drop old samples
       if (await isEarlierMissing(dataDir)) await holdRetention(pool);
       return log.info("the history already exists");

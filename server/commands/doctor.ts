@@ -11,17 +11,15 @@ import { readSettings, type Settings } from "../../shared/config/settings.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { databaseFound } from "./doctor/database.js";
 import { type Finding, failure, ok, warning } from "./doctor/finding.js";
-import { dataDirFound, filesFound, portsFound } from "./doctor/machine.js";
-import { nodeFound } from "./doctor/node.js";
-import { replicaFound } from "./doctor/replica.js";
+import { filesFound, nodeFound } from "./doctor/machine.js";
 import { resolverFound, venuesReached } from "./doctor/venues.js";
 import { print } from "./print.js";
 
-export const help = `Checks the installation: the version of Node, settings and registry with the age of its entries, open files, data
-directory and spool, ports, the database with its schema, rights and web's replica, its probes and engine, components
-that were never good, the resolver, and every venue: it measures each endpoint and opens each socket once, with the code
-of the probe, and compares this machine's clock with the dates of the answers. It prints what it found and what to do,
-within half a minute, and writes nothing. Run it on the machine of the program to check, with the same settings. The
+export const help = `Checks what the programs do not report themselves: the version of Node, settings and registry with the age of its
+entries, open files, the database with its schema, rights, probes and engine, components that were never good, the
+resolver, and every venue: it measures each endpoint and opens each socket once, with the code of the probe, and compares
+this machine's clock with the dates of the answers. It prints what it found and what to do, within half a minute, and
+writes nothing. Run it on the machine of the program to check, with the same settings. The
 exit code is 2 when a check failed; warnings do not count.`;
 
 export const options = {
@@ -47,24 +45,17 @@ async function examine(log: Log): Promise<Finding[]> {
   if (!("value" in settings)) return [node, settings.finding];
   const registry = await loaded(settings.value);
   const asked = registry.value && withTheirCredentials(registry.value);
-  const [dataDir, database, replica, venues] = await Promise.all([
-    dataDirFound(settings.value),
+  const [database, venues] = await Promise.all([
     databaseFound(settings.value, registry.value, log),
-    replicaFound(settings.value, log),
     asked && reach(measuredIn(asked.registry, settings.value.region), settings.value),
   ]);
-  // afterwards, since checking a port listens on it, and the database check could connect to it
-  const ports = await portsFound(settings.value);
   return [
     node,
     ok("settings", "valid"),
     registry.finding,
     ...(asked?.finding ? [asked.finding] : []),
     ...(registry.value ? [entriesFound(registry.value, new Date()), filesFound(registry.value)] : []),
-    ...dataDir,
-    ports,
     ...database,
-    ...(replica ? [replica] : []),
     ...(venues ?? []),
   ];
 }

@@ -57,7 +57,7 @@ export async function run({ values, words }: Given): Promise<void> {
         "login: DATABASE_URL is not set, and the embedded database can have no more logins; set DATABASE_URL to a server, or use the embedded database's own login for analysts, vw_analyst.pgpass in DATA_DIR",
       );
     const [created] = await pool
-      .file<CreatedLogin>("keep_login", [login, role, verifier, connections, ownSchema, region])
+      .file<CreatedLogin>("store_login", [login, role, verifier, connections, ownSchema, region])
       .catch(async (error: unknown) => {
         throw (await refusalOf(pool, { login, role, connections, ownSchema }, error)) ?? error;
       });

@@ -25,8 +25,6 @@ export const options = {
   to: {
     type: "string",
     help: "address of the empty database, postgres://…; - reads it from standard input",
-    // it may contain a password
-    secret: true,
   },
 } satisfies Options;
 

@@ -1,14 +1,16 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Given, Options } from "../cli/command.js";
 import { databaseFault } from "../../shared/database/fault.js";
-import { connect } from "../../shared/database/pool.js";
-import { reconcileAll } from "../engine/reconcile-all.js";
+import { connect, type Pool } from "../../shared/database/pool.js";
+import { reconcile, type RollupDifference, spansToReconcile } from "../engine/reconcile.js";
+import { underWayElsewhere } from "../engine/under-way.js";
 import { runToEnd } from "../process/lifecycle.js";
-import { makeLog } from "../../shared/log/log.js";
+import { type Log, makeLog } from "../../shared/log/log.js";
 import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 import { print } from "./print.js";
 
 export const help = `Recomputes all roll-ups from the stored samples, by hour and venue, and repairs those that differ.
-Core does the same continuously in small parts; use this after an upgrade of TimescaleDB, or when core has found a
+Core does the same with samples before it drops them; use this after an upgrade of TimescaleDB, or when core has found a
 difference. It can run beside core, and needs the rights of core. It prints the differences; normally there are none.`;
 
 export const options = {
@@ -20,6 +22,7 @@ export const options = {
  * quarter of an hour.
  */
 const statementTimeoutMs = 120_000;
+const retryMs = 1_000;
 
 export async function run({ values }: Given): Promise<void> {
   const settings = readSettings();
@@ -61,6 +64,46 @@ export async function run({ values }: Given): Promise<void> {
             .join("")}`,
     );
   });
+}
+
+interface Reconciled {
+  /** Counted by venue: an hour of fifteen venues counts as fifteen. */
+  hours: number;
+  /** Each was repaired. */
+  differences: (RollupDifference & { venue: string })[];
+}
+
+/** Compares everything whose samples are kept, once. Stops early when the signal is aborted. */
+async function reconcileAll(
+  pool: Pool,
+  log: Log,
+  { signal, onProgress }: { signal: AbortSignal; onProgress?: (share: number) => void },
+): Promise<Reconciled> {
+  const spans = await spansToReconcile(pool, new Date(), { expiring: false });
+  const done: Reconciled = { hours: 0, differences: [] };
+  for (const [i, span] of spans.entries()) {
+    if (signal.aborted) break;
+    const { venue, level } = span;
+    const metrics = {
+      compared() {},
+      differs: (one: RollupDifference) => done.differences.push({ ...one, venue }),
+    };
+    await untilAlone(() => reconcile(pool, log, span, metrics));
+    if (level === "hour") done.hours += 1;
+    onProgress?.((i + 1) / spans.length);
+  }
+  return done;
+}
+
+/** A refresh that runs elsewhere ends soon. */
+async function untilAlone(work: () => Promise<void>): Promise<void> {
+  for (;;)
+    try {
+      return await work();
+    } catch (error) {
+      if (!underWayElsewhere(error)) throw error;
+      await sleep(retryMs);
+    }
 }
 
 /** Overwrites the same line, and clears it at the end. */

@@ -1,5 +1,5 @@
 import type { Action, Given } from "../cli/command.js";
-import { didYouMean } from "../cli/found-command.js";
+import { didYouMean } from "../../shared/text/nearest-word.js";
 import { runToEnd } from "../process/lifecycle.js";
 import { readSettings } from "../../shared/config/settings.js";
 import { makeLog } from "../../shared/log/log.js";

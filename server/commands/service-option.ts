@@ -1,5 +1,5 @@
 import { type ClientSettings, readClientSettings } from "../../shared/config/settings.js";
-import { makeService, type RemoteService, type RemoteServiceOptions } from "../remote/service.js";
+import { makeService, type RemoteServiceOptions } from "../remote/service.js";
 
 /** The option of commands that ask a running venuewatch. */
 export const url = {
@@ -11,7 +11,7 @@ export const url = {
 export function serviceAt(
   given: string | boolean | undefined,
   options: RemoteServiceOptions,
-): { service: RemoteService; settings: ClientSettings } {
+): { service: ReturnType<typeof makeService>; settings: ClientSettings } {
   const settings = readClientSettings();
   const service = makeService(typeof given === "string" ? given : settings.baseUrl, options);
   return { service, settings };

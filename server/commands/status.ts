@@ -1,9 +1,10 @@
 import type { Given, Options } from "../cli/command.js";
 import { endWithAnswer } from "../cli/exit-codes.js";
-import { readBoard, readVenue, type RemoteBoard, type RemoteVenue, type StateWord } from "../remote/state-bodies.js";
+import { VenuewatchError } from "@venuewatch/client";
+import type { BoardBody, StateWord, VenueStateBody } from "../mcp/agent-source.js";
+import { quotedError, quotedTexts } from "../mcp/quoted.js";
 import type { RemoteService } from "../remote/service.js";
-import { ServiceError, ServiceUnreachable } from "../remote/service-errors.js";
-import { categories } from "../../shared/registry/registry.js";
+import { categories, type Category } from "../../shared/registry/registry.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { oneOf } from "./one-of.js";
 import { serviceAt, url } from "./service-option.js";
@@ -51,15 +52,15 @@ export interface StatusJson {
   /** Why the service says nothing, or nothing that still holds; null: it does. */
   problem: string | null;
   /** Null: it says nothing. */
-  board?: RemoteBoard | null;
-  venue?: RemoteVenue | null;
+  board?: BoardBody | null;
+  venue?: VenueStateBody | null;
 }
 
 interface Wanted {
   /** Null: all venues. */
   venue: string | null;
   /** Null: every category. */
-  category: string | null;
+  category: Category | null;
 }
 
 /** Asks the service. Whatever it does, there is an answer; its state is `unknown` if nothing else is certain. */
@@ -67,24 +68,25 @@ export async function statusOf(service: RemoteService, wanted: Wanted): Promise<
   const { url } = service;
   const { venue } = wanted;
   try {
-    if (venue === null) return answerOfBoard(url, await readBoard(service, wanted.category));
-    return answerOfVenue(url, await readVenue(service, venue));
+    if (venue !== null) return answerOfVenue(url, quotedTexts(await service.state(venue)));
+    const { category } = wanted;
+    return answerOfBoard(url, quotedTexts(await service.status(category === null ? {} : { category })));
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const problem = error.message + hintOf(error);
+    if (!(error instanceof VenuewatchError)) throw error;
+    const problem = quotedError(error) + (error.status === null ? hint : "");
     const nothing = venue === null ? { board: null } : { venue: null };
     return { json: { url, state: "unknown", problem, ...nothing }, text: "" };
   }
 }
 
-function answerOfBoard(url: string, board: RemoteBoard): StatusAnswer {
+function answerOfBoard(url: string, board: BoardBody): StatusAnswer {
   const { venues, stale } = board;
   const state = stale ? "unknown" : worstOf(venues.map(({ state }) => state));
   const problem = problemOf(url, board) ?? (venues.length === 0 ? `${url} lists no venue` : null);
   return { json: { url, state, problem, board }, text: boardText(board) };
 }
 
-function answerOfVenue(url: string, venue: RemoteVenue): StatusAnswer {
+function answerOfVenue(url: string, venue: VenueStateBody): StatusAnswer {
   const state = venue.stale ? "unknown" : venue.state;
   return { json: { url, state, problem: problemOf(url, venue), venue }, text: venueText(venue) };
 }
@@ -93,6 +95,4 @@ function problemOf(url: string, { stale }: { stale: boolean }): string | null {
   return stale ? `${url} has decided nothing for half a minute or longer: check that its core runs` : null;
 }
 
-function hintOf(error: ServiceError): string {
-  return error instanceof ServiceUnreachable ? "; name another place with --url, or start venuewatch there" : "";
-}
+const hint = "; name another place with --url, or start venuewatch there";

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { withLockRetry } from "./lock-retry.js";
 import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
-import { applyAs, asCore, type CoreDb, giveToOwners, type MigratingRole, migratingRole } from "./migrating-role.js";
+import { applyAs, asCore, giveToOwners, type MigratingRole, migratingRole } from "./migrating-role.js";
 import { version } from "../../shared/config/package.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import { requireExtension } from "./require-extension.js";
@@ -119,7 +119,7 @@ async function applyFile(
       refuseOthers(schema, applied);
       if (applied.has(file.name)) return false;
       await tx.script(before);
-      await applyAs(role, tx, (db) => textFor(db, file));
+      await applyAs(role, tx, file.text);
       await tx.query(sql`
         insert into venuewatch.migration (name, checksum) values (${file.name}, ${file.checksum})
       `);
@@ -143,12 +143,6 @@ async function applyFile(
       cause: error,
     });
   }
-}
-
-async function textFor(db: CoreDb, { text, online }: SchemaFile): Promise<string> {
-  if (online === undefined) return text;
-  const [history] = await db.file<{ isThere: boolean }>("has_samples");
-  return history!.isThere ? online : text;
 }
 
 /** A column that a view shows cannot be dropped (2BP01), and its type cannot be changed (0A000). */
@@ -221,11 +215,8 @@ async function dropFormer(pool: Pool, step: Step, log: Log, patienceMs: number):
   if (!former!.stand) return;
   try {
     await othersEnd(pool, patienceMs);
-    // roll-ups last, because former views depend on them
-    for (const name of ["drop-former.sql", "drop-former-rollups.sql"]) {
-      const script = await readScript(name);
-      await step("dropping the former definitions", (tx) => tx.script(script));
-    }
+    const script = await readScript("drop-former.sql");
+    await step("dropping the former definitions", (tx) => tx.script(script));
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     log.warn("the former definitions are left to the next migration", { error });

@@ -59,13 +59,9 @@ export async function migratingRole(pool: Pool): Promise<MigratingRole> {
  * write to core's tables with other rights (sql/as-core.sql). On the embedded database core has no login, and rights on
  * a database cannot be changed.
  */
-export async function applyAs(
-  { isEmbedded, database }: MigratingRole,
-  tx: Db,
-  text: (db: CoreDb) => Promise<string>,
-): Promise<void> {
+export async function applyAs({ isEmbedded, database }: MigratingRole, tx: Db, text: string): Promise<void> {
   if (isEmbedded) {
-    await tx.script(await text(tx));
+    await tx.script(text);
     return giveToOwners(tx);
   }
   const name = sql.ident(database);
@@ -73,7 +69,7 @@ export async function applyAs(
   // the new owner must be allowed to create it there
   const mayCreate = "grant usage, create on schema venuewatch to vw_core;";
   await tx.script(`${mayCreate}\n${await readScript("lend-to-core.sql")}`);
-  await asCore(tx, async (core) => core.script(await text(core)), mayCreate);
+  await asCore(tx, (core) => core.script(text), mayCreate);
   await tx.script("revoke create on schema venuewatch from vw_core");
   await tx.query(sql`revoke create on database ${name} from vw_core`);
   await tx.script(await readScript("refuse-left-names.sql"));

@@ -23,9 +23,9 @@ import { UserError } from "../../shared/process/user-error.js";
 export async function syncRegistry(db: CoreDb, registry: Registry): Promise<void> {
   await renameVenues(db, registry);
   await db.file("sync_registry", [JSON.stringify(rowsOf(registry))]);
-  await db.script("call upkeep.keep_components_published()");
+  await db.script("call upkeep.store_components_published()");
   // recomputed for the venues and categories that are published now
-  await db.script("call upkeep.keep_typical()");
+  await db.script("call upkeep.store_typical()");
   await db.script("call upkeep.published_past_changed()");
 }
 

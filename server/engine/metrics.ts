@@ -4,7 +4,7 @@ import type { Db } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import type { OwnMetrics } from "../../shared/log/own-metrics.js";
 import { addGauge, addLabelledGauge } from "../../shared/log/read-gauge.js";
-import { type ReconcileMetrics, reconciled, rollupsOfDays, rollupsOfHours } from "./reconcile.js";
+import { type ReconcileMetrics, rollupsOf } from "./reconcile.js";
 import { rulesRow } from "./rules.js";
 import type { Decided } from "./tick.js";
 
@@ -78,7 +78,7 @@ export function makeEngineMetrics(registry: OwnMetrics, db: Db, log: Log): Engin
   });
   const compared = new Counter({
     name: "venuewatch_reconciled_windows_total",
-    help: "Windows of a roll-up that were recomputed from samples and compared: an hour of a venue, or a day or five days of it.",
+    help: "Hours and days of a venue in which a roll-up was recomputed and compared: an hour of a venue from its samples, a day from its minutes.",
     labelNames: ["rollup"],
     registers,
   });
@@ -88,8 +88,9 @@ export function makeEngineMetrics(registry: OwnMetrics, db: Db, log: Log): Engin
     labelNames: ["rollup"],
     registers,
   });
-  for (const rollup of [...rollupsOfHours, ...rollupsOfDays]) compared.inc({ rollup }, 0);
-  for (const rollup of reconciled) differences.inc({ rollup }, 0);
+  const rollups = [...rollupsOf.hour, ...rollupsOf.day];
+  for (const rollup of rollups) compared.inc({ rollup }, 0);
+  for (const rollup of ["sample", ...rollups]) differences.inc({ rollup }, 0);
   addState(registry, db, log);
 
   return {

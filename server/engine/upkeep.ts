@@ -3,7 +3,7 @@ import { type Pool, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import { stackOf } from "../../shared/process/user-error.js";
 import type { EngineMetrics } from "./metrics.js";
-import { makeReconciler } from "./reconcile.js";
+import { reconcile, type ReconcileMetrics, type Span, spansToReconcile } from "./reconcile.js";
 import { underWayElsewhere } from "./under-way.js";
 
 const minuteMs = 60_000;
@@ -15,7 +15,6 @@ export interface UpkeepPace {
   lateMs: number;
   compressMs: number;
   retainMs: number;
-  reconcileMs: number;
 }
 
 export const usualUpkeepPace: UpkeepPace = {
@@ -27,9 +26,6 @@ export const usualUpkeepPace: UpkeepPace = {
   lateMs: 10 * minuteMs,
   compressMs: 10 * minuteMs,
   retainMs: 60 * minuteMs,
-  // One hour of one venue takes 0.1 s. With fifteen venues, each day is reconciled every two days on average, four
-  // times before its samples are dropped. Every 10 s took a tenth of the embedded database's time.
-  reconcileMs: 40_000,
 };
 
 /** Delay before the next chunk is compressed: compressing one blocks the embedded database for a second. */
@@ -133,7 +129,8 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
   let late: "rolled up" | "waits" | "failed" = "waits";
   /** When the current hour was last recomputed; null since the start. */
   let currentHourAt: Date | null = null;
-  const reconciler = makeReconciler(pool, log, metrics);
+  /** What expires together, and what of it is still to be compared with its roll-ups; null: nothing was chosen. */
+  let expiring: { at: Date; spans: Span[] } | null = null;
 
   async function rollUpOpenBuckets(at: Date): Promise<void> {
     const [row] = await pool.query<{ due: boolean }>(
@@ -153,11 +150,30 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
     }
   }
 
-  async function dropOld(at: Date): Promise<void> {
+  /** Samples are compared with their roll-ups before they are dropped: one hour or day of a venue at a time. */
+  async function dropOld(at: Date): Promise<"in part" | void> {
     const reason = "old chunks cannot be dropped until late samples are rolled up";
     if (late === "waits") throw new NotYet(reason);
     if (late === "failed") throw new Error(reason);
-    await retain(pool, log, at);
+    expiring ??= { at, spans: await spansToReconcile(pool, at, { expiring: true }) };
+    const [span] = expiring.spans;
+    if (span) {
+      await compare(span, expiring.spans);
+      return "in part";
+    }
+    await retain(pool, log, expiring.at);
+    expiring = null;
+  }
+
+  /** A span that cannot be compared is left out, because a full disk is worse. */
+  async function compare(span: Span, spans: Span[]): Promise<void> {
+    try {
+      await reconcile(pool, log, span, metrics ?? unmeasured);
+    } catch (error) {
+      if (!underWayElsewhere(error)) spans.shift();
+      throw error;
+    }
+    spans.shift();
   }
 
   return [
@@ -182,11 +198,6 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
       name: "keeping the hours of a week",
       everyMs: pace.openBucketsMs,
       run: (at) => keepNextHour(pool, at),
-    },
-    {
-      name: "making roll-ups again",
-      everyMs: pace.openBucketsMs,
-      run: () => inPart(pool.query(sql`call upkeep.remake_next()`)),
     },
     {
       name: "rolling up late samples",
@@ -221,15 +232,12 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
       everyMs: pace.lateMs,
       run: () => vacuumRewritten(pool),
     },
-    {
-      name: "reconciling",
-      everyMs: pace.reconcileMs,
-      run: (at) => reconciler.step(at),
-    },
   ];
 }
 
-/** One hour at a time: after a migration a whole week is read, and other chores run in between. */
+const unmeasured: ReconcileMetrics = { compared() {}, differs() {} };
+
+/** One hour at a time: after an absence of core a whole week is read, and other chores run in between. */
 async function keepNextHour(pool: Pool, at: Date): Promise<"in part" | void> {
   const [hour] = await pool.query<{ from_at: Date; kept_at: Date }>(
     sql`select from_at, kept_at from upkeep.hour_to_keep(${at})`,
@@ -262,7 +270,7 @@ async function retain(pool: Pool, log: Log, at: Date): Promise<void> {
 const updatedTables = [
   ...["region_state", "component_state", "probe", "engine_clock", "leader"],
   ...["typical_latency", "typical_week", "open_hour", "shown_probe"],
-  ...["official_source", "official_reading", "official_incident"],
+  ...["feed", "feed_poll", "notice"],
   ...["alert_event", "channel", "delivery", "delivery_attempt"],
 ];
 

@@ -19,7 +19,7 @@ export const feedWords = {
   closed: (ended: string, at: string) =>
     `Enough regions saw the trouble for the last time at ${ended}. We closed the incident at ${at}.`,
   withdrawn: (at: string) => `We retracted this incident at ${at}: we no longer claim that it happened.`,
-  reason: (reason: string | null) => (reason === null ? "The reason is not public." : `The reason: ${reason}`),
+  reason: (reason: string) => `The reason: ${reason}`,
   evidence: "The page of the incident has the votes of the regions and the failed samples.",
 };
 

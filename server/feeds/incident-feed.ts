@@ -34,7 +34,7 @@ interface EntryData {
     counted: number | null;
     regions: string[];
   } | null;
-  retraction: { at: string; reason: string | null } | null;
+  retraction: { at: string; reason: string } | null;
 }
 
 /** A feed in no particular format. Texts are plain, and free of what a format forbids. */

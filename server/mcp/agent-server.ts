@@ -1,7 +1,9 @@
-/** The server of the Model Context Protocol, for either transport. */
+/** The server of the Model Context Protocol, for either transport, and the answer to one POST. */
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import {
   CallToolRequestSchema,
+  type CallToolResult,
   ErrorCode,
   ListToolsRequestSchema,
   McpError,
@@ -9,9 +11,8 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import { version } from "../../shared/config/package.js";
-import type { AgentSource } from "./agent-source.js";
-import { agentTools } from "./agent-tools.js";
-import { callTool } from "./call-tool.js";
+import { type AgentSource, BadArgument, NoData } from "./agent-source.js";
+import { agentTools, askedWords } from "./agent-tools.js";
 import { mostTitle, quoted } from "./quoted.js";
 import type { AgentTool } from "./tool.js";
 
@@ -55,14 +56,15 @@ export function makeAgentServer({ source, onBug }: AgentServerOptions): McpServe
   return mcp;
 }
 
-function describedTool({ name, title, description, inputSchema, outputSchema, quotesVenues }: AgentTool): Tool {
+function describedTool({ name, title, description, inputSchema, outputSchema }: AgentTool): Tool {
   return {
     ...{ name, title, description },
     inputSchema: inputSchema as Tool["inputSchema"],
     outputSchema: outputSchema as Tool["outputSchema"],
     annotations: {
       ...{ title, readOnlyHint: true, destructiveHint: false, idempotentHint: true },
-      openWorldHint: quotesVenues,
+      // texts of the venues themselves are in it
+      openWorldHint: true,
     },
   };
 }
@@ -73,4 +75,79 @@ function unknownTool(name: string): McpError {
     ErrorCode.InvalidParams,
     `Unknown tool ${JSON.stringify(quoted(name, mostTitle))}: expected one of ${names}`,
   );
+}
+
+const noData =
+  "Unknown: venuewatch could not answer. This says nothing about any venue, neither that it is up nor that it is down.";
+
+/**
+ * Whatever happens, the result is one that a model cannot take for good news.
+ *
+ * @param onBug receives an error that is ours; the client gets no detail of it
+ */
+export async function callTool(
+  tool: AgentTool,
+  given: unknown,
+  source: AgentSource,
+  onBug: (error: unknown) => void,
+): Promise<CallToolResult> {
+  try {
+    const structuredContent = await tool.answer(given, source);
+    const { answer } = structuredContent;
+    // the second for clients that do not know structured content
+    const texts = [answer, JSON.stringify(structuredContent)];
+    return { content: texts.map((text) => ({ type: "text", text })), structuredContent };
+  } catch (error) {
+    if (error instanceof BadArgument) return failed(`Invalid arguments of ${tool.name}. ${error.message}`, source);
+    if (error instanceof NoData)
+      return failed(`${noData} The reason: ${error.message}. Try again in a minute.`, source);
+    onBug(error);
+    return failed(`${noData} The reason: an internal error, which was logged.`, source);
+  }
+}
+
+function failed(text: string, source: AgentSource): CallToolResult {
+  return { content: [{ type: "text", text: `${text} ${askedWords(source)}` }], isError: true };
+}
+
+export interface PostedMessage {
+  /** Only the headers that the transport reads. */
+  headers: Headers;
+  /** The parsed JSON; undefined: there was none. */
+  body: unknown;
+  /** Aborted when the client is gone: it may have cancelled the only request, which then has no answer. */
+  signal: AbortSignal;
+}
+
+export interface McpAnswer {
+  status: number;
+  /** JSON, or empty. */
+  text: string;
+}
+
+/**
+ * Answers one POST of the Streamable HTTP transport. Nothing is kept from one request to the next.
+ *
+ * @param mcp answers this message only
+ * @returns null if the client went away
+ */
+export async function answerPost({ headers, body, signal }: PostedMessage, mcp: McpServer): Promise<McpAnswer | null> {
+  // an answer is one JSON document: no tool reports progress, so there is nothing to stream
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  try {
+    await mcp.connect(transport);
+    // the address is not used; a Request must have one
+    const request = new Request("http://localhost/mcp", { method: "POST", headers });
+    const response = await Promise.race([transport.handleRequest(request, { parsedBody: body }), gone(signal)]);
+    return response && { status: response.status, text: await response.text() };
+  } finally {
+    await mcp.close();
+  }
+}
+
+function gone(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    else signal.addEventListener("abort", () => resolve(null), { once: true });
+  });
 }

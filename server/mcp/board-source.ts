@@ -11,7 +11,6 @@ import { statusResponse } from "../api/schemas/status.js";
 import { exchangeResponse } from "../api/schemas/venue.js";
 import { venueStateResponse } from "../api/schemas/venue-state.js";
 import type { Snapshot, Snapshots } from "../api/snapshot.js";
-import { namedVenues } from "../api/near-venue.js";
 import { presentIds } from "../api/venue-ids.js";
 import { venueStateParameters } from "../api/venue-state.js";
 import type { Windows } from "../api/windows.js";
@@ -31,7 +30,6 @@ export interface BoardSourceOptions {
 export function boardSource(options: BoardSourceOptions): AgentSource {
   const { registry, baseUrl, boards, windows, incidents, onFault } = options;
   const ids = presentIds(registry);
-  const venues = namedVenues(registry);
   const readQuery = incidentsReader(registry);
   const readState = parameterReader(venueStateParameters(registry));
 
@@ -49,17 +47,17 @@ export function boardSource(options: BoardSourceOptions): AgentSource {
 
   return {
     baseUrl,
-    venues: () => Promise.resolve(venues),
-    presentId: (id) => Promise.resolve(ids.get(id) ?? null),
-    board: () => read(statusResponse, () => boards.status(null)),
+    status: () => read(statusResponse, () => boards.status(null)),
     async state(id, asked) {
-      const query = new URLSearchParams(asked === null ? {} : { region: asked });
-      const { region } = checked(() => readState(query));
-      return read(venueStateResponse, () => boards.state(id, region));
+      const present = ids.get(id);
+      if (present === undefined) return null;
+      const { region } = checked(() => readState(new URLSearchParams(asked === null ? {} : { region: asked })));
+      return read(venueStateResponse, () => boards.state(present, region));
     },
-    venue: (id) => read(exchangeResponse, () => boards.venue(id, "24h", boards.usualRegion)),
-    async incidents(query) {
-      const page = checked(() => readQuery(query));
+    venue: (id, region) => read(exchangeResponse, () => boards.venue(id, "24h", region ?? boards.usualRegion)),
+    async incidents(asked) {
+      const given = Object.entries(asked).map(([name, value]) => [name, String(value)]);
+      const page = checked(() => readQuery(new URLSearchParams(given)));
       return read(incidentsResponse, () => incidentsOf(page, incidents));
     },
     reliability: (days) => read(reliabilityResponse, () => windows.reliability(days, null)),

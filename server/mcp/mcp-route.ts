@@ -4,12 +4,12 @@
  *
  * The SDK is loaded by the first message: it takes 0.4 s and 33 MB, which a service that no agent asks does not need.
  */
+import { isIP } from "node:net";
 import express, { type ErrorRequestHandler, type RequestHandler, type Response, type Router } from "express";
 import { Problem, type SendProblem } from "../api/problem.js";
 import { countMore, limiter, type RateLimit } from "../api/rate-limit.js";
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { AgentServerOptions } from "./agent-server.js";
-import { allowedCallers } from "./allowed-callers.js";
 
 export interface McpRouteOptions {
   /** Called for each message: a server answers one. */
@@ -58,13 +58,45 @@ const noStore: RequestHandler = (_request, response, next) => {
   next();
 };
 
+/**
+ * Answers only some requests of browsers, as the protocol requires against DNS rebinding. It keeps pages of strangers
+ * from asking in the name of their readers. It hides no data: /v1 gives the same to any page. Behind a proxy that
+ * passes on a client's own X-Forwarded-Host, only the origin protects.
+ */
 function onlyAllowedCallers(baseUrl: string): RequestHandler {
-  const { faultOfHost, faultOfOrigin } = allowedCallers(baseUrl);
+  const ours = plainHost(new URL(baseUrl).hostname);
   return (request, response, next) => {
-    const fault = faultOfHost(request.hostname) ?? faultOfOrigin(request.headers.origin);
+    const fault = faultOfHost(request.hostname, ours) ?? faultOfOrigin(request.headers.origin, ours);
     if (fault === null) return next();
     sendRpcError(response, 403, `The request was refused, as a protection against DNS rebinding: ${fault}.`);
   };
+}
+
+function faultOfHost(hostname: string | undefined, ours: string): string | null {
+  const host = plainHost(hostname ?? "");
+  // an address cannot be rebound: only a name can
+  if (host === ours || isLoopback(host) || isIP(host) !== 0) return null;
+  return `expected the host ${ours}, an IP address or localhost; set BASE_URL to the address of the service`;
+}
+
+/** Programs send no origin. */
+function faultOfOrigin(origin: string | undefined, ours: string): string | null {
+  if (origin === undefined) return null;
+  const host = URL.canParse(origin) ? plainHost(new URL(origin).hostname) : "";
+  if (host !== "" && (host === ours || isLoopback(host))) return null;
+  return `expected no Origin, or one on ${ours} or localhost: pages of other sites can read the API at /v1`;
+}
+
+/** Without the brackets of IPv6 and the dot at the end, in small letters. */
+function plainHost(hostname: string): string {
+  return hostname
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, "$1")
+    .replace(/\.$/, "");
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
 /** Node itself ends slow requests, too, but only twice a minute. */
@@ -102,7 +134,7 @@ function answerMessages({ makeServer }: McpRouteOptions): RequestHandler {
     // with parameters only the same parameters match
     if (!request.accepts(["application/json", "application/json; charset=utf-8"]))
       return sendRpcError(response, 406, "Expected an Accept header that allows application/json, or none.");
-    const { answerPost } = await import("./answer-post.js");
+    const { answerPost } = await import("./agent-server.js");
     const leaving = new AbortController();
     response.on("close", () => leaving.abort());
     const answer = await answerPost(

@@ -1,60 +1,41 @@
 /** Whether a venue is up, in sentences that cannot be read another way. */
-import { presentFault } from "../api/schemas/incident.js";
-import { type RegionView, unseenBecause } from "../api/schemas/region-view.js";
-import type { TypeOf } from "../api/schemas/shapes.js";
+import type { RegionView } from "../api/schemas/region-view.js";
+import { durationText, sinceMs } from "../pages/format.js";
 import { faultVerbs } from "../pages/words.js";
-import type { JudgedState } from "./answer-head.js";
+import type { StateWord, VenueStateBody } from "./agent-source.js";
 import { mostDetail, namedVenue, quoted } from "./quoted.js";
-import { dissentWords, namedRegion, unseenWords } from "./region-words.js";
-import { componentList, countedWords, listWords, sinceWords } from "./time-words.js";
 
-interface StatedVenue {
-  id: string;
-  name: string;
-  state: JudgedState;
-  since: string;
-  components: readonly StatedComponent[];
-  /** The region whose view all this is, and what all of them decide; null: it is that itself. */
-  region: RegionView | null;
-  byQuorum: { state: JudgedState; since: string } | null;
-  /** What single regions see. */
-  regions: readonly RegionView[];
+type StatedComponent = VenueStateBody["components"][number];
+
+/** What the sentences need of a body. */
+export type StatedVenue = Pick<
+  VenueStateBody,
+  "generatedAt" | "stale" | "ageSeconds" | "id" | "name" | "state" | "since" | "byQuorum" | "region" | "regions"
+> & { components: readonly Pick<StatedComponent, "component" | "state" | "fault" | "unknownBecause">[] };
+
+/** A sentence to begin with, where the data may no longer be true. */
+export function staleSentence({ stale, ageSeconds }: Pick<StatedVenue, "stale" | "ageSeconds">): string {
+  if (!stale) return "";
+  if (ageSeconds === null) return "Out of date: venuewatch has decided nothing yet. ";
+  return `Out of date: venuewatch has decided nothing for the last ${ageSeconds} seconds. What follows is what it knew then, and says nothing about the time since. `;
 }
 
-interface StatedComponent extends Explained {
-  component: string;
-  state: JudgedState;
+/** @param what a name, or several */
+export function unknownSentence(what: string): string {
+  return `Unknown: venuewatch does not know whether ${what} is up. This means neither up nor down.`;
 }
 
-/** What an answer says of a component besides its state. */
-export const explained: { fault: typeof presentFault; unknownBecause: typeof unseenBecause } = {
-  ...{ fault: presentFault, unknownBecause: unseenBecause },
-};
-
-export type Explained = { [Name in keyof typeof explained]: TypeOf<(typeof explained)[Name]> };
-
-export function explainedOf({ fault, unknownBecause }: Explained): Explained {
-  return {
-    fault,
-    unknownBecause: unknownBecause && { ...unknownBecause, detail: quoted(unknownBecause.detail, mostDetail) },
-  };
-}
-
-/** @param now the instant that the data shows */
-export function stateSentences(venue: StatedVenue, now: string): string {
-  const { state, components, byQuorum } = venue;
-  const name = subjectOf(venue);
+export function stateSentences(venue: StatedVenue): string {
+  const seenFrom = venue.region && `, seen from ${namedRegion(venue.region)},`;
+  const name = `${namedVenue(venue)}${seenFrom ?? ""}`;
+  if (venue.stale) return `${staleSentence(venue)}${unknownSentence(name)} The last known state was ${venue.state}.`;
+  const { state, byQuorum, generatedAt: now } = venue;
   const since = sinceWords(venue.since, now);
-  const broken = componentWords(venue, ["outage", "degraded"]);
-  const unknown = components.filter((one) => one.state === "unknown");
-  const reasons = reasonsOf(unknown);
-  const also =
-    state === "unknown" || unknown.length === 0
-      ? ""
-      : ` Whether ${componentList(unknown)} ${unknown.length === 1 ? "works" : "work"} is unknown: that is neither up nor down.${reasons && ` ${reasons}`}`;
+  const broken = brokenWords(venue);
   // of one region's view, what all together decide is said instead
   const dissent = byQuorum === null ? dissentWords(state, venue.regions, now) : "";
-  const rest = `${also}${byQuorum === null ? unseenWords(venue.regions) : quorumWords(byQuorum, now)}`;
+  const unseen = byQuorum === null ? unseenWords(venue.regions) : quorumWords(byQuorum, now);
+  const rest = `${unknownWords(venue)}${unseen}`;
   switch (state) {
     case "operational":
       return `${name} is up: venuewatch has measured it as operational ${since}${dissent}.${broken && ` But ${broken}.`}${rest}`;
@@ -63,53 +44,109 @@ export function stateSentences(venue: StatedVenue, now: string): string {
     case "outage":
       return `${name} is down: venuewatch has measured an outage ${since}${broken && `; ${broken}`}${dissent}.${rest}`;
     case "unknown":
-      return `${unknownSentence(name)} Fewer than half of its components are known ${since}${dissent}.${reasons && ` ${reasons}`}${broken && ` But ${broken}.`}${rest}`;
+      return `${unknownSentence(name)} Fewer than half of its components are known ${since}${dissent}.${broken && ` But ${broken}.`}${rest}`;
   }
 }
 
-/** What an answer is about: a venue, or a venue as one region sees it. */
-export function subjectOf(venue: Pick<StatedVenue, "id" | "name" | "region">): string {
-  return `${namedVenue(venue)}${venue.region === null ? "" : `, seen from ${namedRegion(venue.region)},`}`;
+/** `since 2026-01-31T11:41:20.000Z, for 12 minutes` */
+function sinceWords(since: string, now: string): string {
+  return `since ${since}, for ${durationText(sinceMs(since, now))}`;
 }
 
-function quorumWords({ state, since }: NonNullable<StatedVenue["byQuorum"]>, now: string): string {
+function quorumWords({ state, since }: { state: StateWord; since: string }, now: string): string {
   const word = { operational: "up", degraded: "degraded", outage: "down", unknown: "unknown" }[state];
   return ` This is what one region sees, which confirms nothing. By all regions together it is ${word} ${sinceWords(since, now)}.`;
 }
 
-/** @param what a name, or several */
-export function unknownSentence(what: string): string {
-  return `Unknown: venuewatch does not know whether ${what} is up. This means neither up nor down.`;
-}
-
-/** Why components are unknown although they are measured, in the words of the API; empty if there is no such reason. */
-function reasonsOf(unknown: readonly StatedComponent[]): string {
-  const details = new Set(unknown.flatMap(({ unknownBecause }) => unknownBecause?.detail ?? []));
-  const [first] = details;
-  if (first === undefined) return "";
-  const more =
-    details.size === 1
-      ? ""
-      : ` There ${details.size === 2 ? "is 1 more reason" : `are ${details.size - 1} more reasons`} for other components.`;
-  return `The reason: ${quoted(first, mostDetail)}.${more}`;
-}
-
 /** `1 of 9 components is in outage (rest:ticker)`; empty if there are none. */
-function componentWords({ components }: StatedVenue, states: readonly JudgedState[]): string {
-  const of = `of ${countedWords(components.length, "component")}`;
-  const parts = states.flatMap((wanted) => {
+function brokenWords({ components }: Pick<StatedVenue, "components">): string {
+  const parts = (["outage", "degraded"] as const).flatMap((wanted) => {
     const some = components.filter(({ state }) => state === wanted);
-    return [...new Set(some.map(becauseOf))].map((because) => {
-      const alike = some.filter((one) => becauseOf(one) === because);
+    return [...new Set(some.map(({ fault }) => becauseOf(fault)))].map((because) => {
+      const alike = some.filter(({ fault }) => becauseOf(fault) === because);
       const word = wanted === "outage" ? "in outage" : wanted;
-      return `${alike.length} ${of} ${alike.length === 1 ? "is" : "are"} ${word}${because} (${componentList(alike)})`;
+      return `${alike.length} of ${countedWords(components.length, "component")} ${alike.length === 1 ? "is" : "are"} ${word}${because} (${componentList(alike)})`;
     });
   });
   return listWords(parts);
 }
 
 /** Empty where the fault says no more than that it fails. */
-function becauseOf({ fault }: StatedComponent): string {
-  const verb = fault === null ? undefined : faultVerbs[fault];
+function becauseOf(fault: StatedComponent["fault"]): string {
+  // a later release of a service elsewhere may have more faults
+  const verb = fault !== null && Object.hasOwn(faultVerbs, fault) ? faultVerbs[fault] : undefined;
   return verb ? `, because the venue ${verb.does}` : "";
+}
+
+/** Which components are unknown, and the first reason in the words of the API. */
+function unknownWords({ state, components }: StatedVenue): string {
+  const unknown = components.filter((one) => one.state === "unknown");
+  const [reason, ...more] = new Set(unknown.flatMap(({ unknownBecause }) => unknownBecause?.detail ?? []));
+  const others = more.length === 0 ? "" : ` Other components have ${countedWords(more.length, "other reason")}.`;
+  const because = reason === undefined ? "" : ` The reason: ${quoted(reason, mostDetail)}.${others}`;
+  if (state === "unknown" || unknown.length === 0) return because;
+  return ` Whether ${componentList(unknown)} ${unknown.length === 1 ? "works" : "work"} is unknown: that is neither up nor down.${because}`;
+}
+
+/** More would be read by nobody. */
+const [mostRegions, mostComponents] = [6, 12];
+
+/** `; "US East" (us-east) is blocked since …`: the regions that see it otherwise than all together; empty: none. */
+function dissentWords(state: StateWord, regions: readonly RegionView[], now: string): string {
+  const clauses = regions.flatMap((view) => clauseOf(view, state, now));
+  const more = clauses.length - mostRegions;
+  const shown = more > 0 ? [...clauses.slice(0, mostRegions), `${more} more see it otherwise, too`] : clauses;
+  return shown.length === 0 ? "" : `; ${listWords(shown)}`;
+}
+
+function clauseOf(view: RegionView, venue: StateWord, now: string): string[] {
+  const { state, since, dissent } = view;
+  const who = namedRegion(view);
+  if (state !== "unknown" && state !== venue) {
+    const faults = dissent.filter((one) => one.state !== "operational").map(({ fault }) => fault);
+    const [because = "", ...others] = new Set(faults.map(becauseOf));
+    if (state === "operational") return [`${who} sees it up ${sinceWords(since, now)}`];
+    if (state === "outage" && others.length === 0 && because === becauseOf("blocked"))
+      return [`${who} is blocked ${sinceWords(since, now)}`];
+    const word = state === "outage" ? "down" : "degraded";
+    return [`${who} sees it ${word} ${sinceWords(since, now)}${others.length === 0 ? because : ""}`];
+  }
+  if (dissent.length === 0) return [];
+  const words = { outage: "in outage", degraded: "degraded", operational: "up" };
+  const seen = (["outage", "degraded", "operational"] as const).flatMap((state) => {
+    const some = dissent.filter((one) => one.state === state);
+    return some.length === 0 ? [] : `${componentList(some)} ${words[state]}`;
+  });
+  const earliest = dissent.map((one) => one.since).reduce((first, one) => (one < first ? one : first));
+  return [`${who} sees ${listWords(seen)} ${sinceWords(earliest, now)}`];
+}
+
+/** A sentence about the regions that see nothing: that is no dissent. */
+function unseenWords(regions: readonly RegionView[]): string {
+  return regions
+    .filter(({ unknownBecause }) => unknownBecause !== null)
+    .slice(0, mostRegions)
+    .map((view) => ` ${namedRegion(view)} cannot tell: ${quoted(view.unknownBecause!.detail, mostDetail)}.`)
+    .join("");
+}
+
+function namedRegion({ region, name }: Pick<RegionView, "region" | "name">): string {
+  return namedVenue({ id: region, name });
+}
+
+/** `1 component`, `3 components` */
+export function countedWords(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? "" : "s"}`;
+}
+
+/** `a`, `a and b`, `a, b and c` */
+export function listWords(words: readonly string[]): string {
+  const last = words.at(-1) ?? "";
+  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
+}
+
+function componentList(components: readonly { component: string }[]): string {
+  const named = components.slice(0, mostComponents).map(({ component }) => component);
+  const more = components.length - named.length;
+  return listWords(more > 0 ? [...named, `${more} more`] : named);
 }

@@ -12,7 +12,7 @@ export interface MoveSource {
 
 /** Tables that a migration fills, most of them from the registry. The rows of the source replace theirs. */
 const filledByMigration = [
-  ...["region", "venue", "component", "official_source", "regions_published", "rollups_made"],
+  ...["region", "venue", "component", "feed", "regions_published", "added_up"],
   ...["components_published", "feed_identity", "feed_address", "entry_salt", "component_entry"],
 ];
 

@@ -24,11 +24,11 @@ const patienceMs = 5 * minuteMs;
 /** A feed that is new in the registry is found within this time. */
 const longestRestMs = 30 * secondMs;
 
-/** One row of `claim_source.sql`. */
-type Claimed = ClaimedFeed | { source_id: null; at: Date; due_at: Date | null };
+/** One row of `claim_feed.sql`. */
+type Claimed = ClaimedFeed | { feed_id: null; at: Date; due_at: Date | null };
 
 interface ClaimedFeed {
-  source_id: number;
+  feed_id: number;
   at: Date;
   due_at: Date;
   kind: FeedSource["kind"];
@@ -69,13 +69,13 @@ export function makePolling({ db, reader, log, metrics, random = Math.random }: 
   const tell = makeFeedLog(log);
   return {
     async readNext(signal, at = null) {
-      const [row] = await db.file<Claimed>("claim_source", [at, patienceMs, Object.keys(feedKinds)]);
+      const [row] = await db.file<Claimed>("claim_feed", [at, patienceMs, Object.keys(feedKinds)]);
       const claimed = row!;
-      if (claimed.source_id === null) return restMs(claimed);
+      if (claimed.feed_id === null) return restMs(claimed);
       try {
         await read(claimed, signal);
       } catch (error) {
-        await db.file("release_source", [claimed.source_id, claimed.due_at]);
+        await db.file("release_feed", [claimed.feed_id, claimed.due_at]);
         throw error;
       }
       return 0;
@@ -83,7 +83,7 @@ export function makePolling({ db, reader, log, metrics, random = Math.random }: 
   };
 
   async function read(claimed: ClaimedFeed, signal: AbortSignal) {
-    const { source_id: sourceId, kind, api, page, unended_readings: unended, ...known } = claimed;
+    const { feed_id: feedId, kind, api, page, unended_readings: unended, ...known } = claimed;
     if (unended > 0)
       log.warn("earlier readings of a feed did not end: programs may have died of its answer", {
         ...{ kind, host: new URL(api).host, unended },
@@ -97,7 +97,7 @@ export function makePolling({ db, reader, log, metrics, random = Math.random }: 
     const reading = await reader.read(source, known.at, signal);
     const tookMs = performance.now() - startMs;
     const dueAt = new Date(+known.at + Math.max(pauseMs(known), tookMs + reading.retryAfterMs));
-    const kept = await storePoll(db, sourceId, known.at, reading, dueAt);
+    const kept = await storePoll(db, feedId, known.at, reading, dueAt);
     tell({
       source,
       unreadableSince: known.unreadable_since,

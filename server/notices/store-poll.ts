@@ -22,13 +22,13 @@ export interface StoredPoll {
  */
 export async function storePoll(
   db: Db,
-  sourceId: number,
+  feedId: number,
   at: Date,
   { problem, lists, feedAt, unchanged }: FeedPoll,
   dueAt: Date,
 ): Promise<StoredPoll> {
-  const [kept] = await db.file<StoredPoll>("keep_reading", [
-    sourceId,
+  const [kept] = await db.file<StoredPoll>("store_poll", [
+    feedId,
     at,
     problem,
     JSON.stringify(unchanged ? lists.map((list) => ({ ...list, notices: null })) : lists, asTheDatabaseTakesIt),

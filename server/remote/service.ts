@@ -1,49 +1,33 @@
-/** Reads the public API of a running venuewatch, for programs that run elsewhere. */
+/** A venuewatch that runs elsewhere, for programs: read by our own client, with bodies that are what they should be. */
 
-import { isUtf8 } from "node:buffer";
-import type { IncomingMessage } from "node:http";
+import { isDeepStrictEqual } from "node:util";
+import { Venuewatch, VenuewatchError } from "@venuewatch/client";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { version } from "../../shared/config/package.js";
 import { parseSiteUrl, WrongValue } from "../../shared/config/setting-values.js";
-import { retryAfterMs } from "../../shared/measurement/retry-after.js";
+import { faults } from "../../shared/measurement/sample.js";
 import { UserError } from "../../shared/process/user-error.js";
+import { categories } from "../../shared/registry/registry.js";
+import { parseInstant } from "../../shared/text/instant.js";
 import { maskedAddress } from "../../shared/text/masked-text.js";
-import { jsonLimits, maxBodyBytes as limits, maxChunks, wireBytesFor } from "../../shared/untrusted/limits.js";
-import { parsedJson, withoutMark } from "../../shared/untrusted/parsed-json.js";
-import { makeBoundedClient } from "../http/bounded-client.js";
-import { decompressed, encodingOf, isDecodable, isDecompressionError } from "../http/decompressed.js";
-import { networkCodesOf, wordsForCodes } from "../http/error-words.js";
-import type { AwaitedStep, EndedExchange } from "../http/exchange.js";
-import { plainText } from "../notices/sanitize-text.js";
-import { NotOurService, ServiceBusy, type ServiceError, ServiceRefusal, ServiceUnreachable } from "./service-errors.js";
-
-export interface RemoteService {
-  /** Without a slash at the end. */
-  readonly url: string;
-  /**
-   * Reads a path once, without redirects.
-   *
-   * @param path from the root of the API, with its query: `/v1/targets/okx/state`
-   * @param signal ends the request
-   * @returns the parsed JSON, of any shape: check it
-   * @throws ServiceError whatever the service does; the signal's reason
-   */
-  read(path: string, signal?: AbortSignal): Promise<unknown>;
-  /** Ends running requests and idle connections. Idle ones keep no process alive. */
-  close: () => Promise<void>;
-}
+import { incidentsResponse } from "../api/schemas/incident.js";
+import { reliabilityResponse } from "../api/schemas/reliability.js";
+import type { Schema, TypeOf } from "../api/schemas/shapes.js";
+import { statusResponse } from "../api/schemas/status.js";
+import { exchangeResponse } from "../api/schemas/venue.js";
+import { venueStateResponse } from "../api/schemas/venue-state.js";
+import { type BoundedFetch, makeBoundedFetch, type OnAnswer } from "./bounded-fetch.js";
 
 export interface RemoteServiceOptions {
   /** Limit of one request, from looking up the name to the end of the body. */
-  deadlineMs?: number;
-  /** Counted after decompression. */
-  maxBodyBytes?: number;
+  timeoutMs?: number;
   /** Says in the service's log which program asks. */
   program?: string;
-  /** Trusted authorities, as PEM; default: those of Node. */
-  ca?: string;
-  /** Receives the headers of each answer, and the wall time between which it was made. */
-  onAnswer?: (headers: IncomingMessage["headers"], askedAtMs: number, answeredAtMs: number) => void;
+  onAnswer?: OnAnswer;
 }
+
+/** Its methods read one body each. They reject with a VenuewatchError whatever the service does. */
+export type RemoteService = ReturnType<typeof checkedService>;
 
 /**
  * @param url where the service is; it may have a path
@@ -51,47 +35,34 @@ export interface RemoteServiceOptions {
  */
 export function makeService(
   url: string,
-  {
-    deadlineMs = 10_000,
-    maxBodyBytes = limits.service,
-    program = "client",
-    ca,
-    onAnswer = () => {},
-  }: RemoteServiceOptions = {},
-): RemoteService {
+  { timeoutMs = 10_000, program = "client", onAnswer }: RemoteServiceOptions = {},
+): RemoteService & Pick<BoundedFetch, "close"> {
   const base = baseOf(url);
-  const client = makeBoundedClient(undefined, ca);
-  const headers = {
-    "user-agent": `venuewatch/${version} (${program})`,
-    accept: "application/json",
-    "accept-encoding": "br, gzip",
+  const { fetch, close } = makeBoundedFetch(`venuewatch/${version} (${program})`, onAnswer);
+  return { ...checkedService(new Venuewatch({ url: base, fetch, timeoutMs }), base), close };
+}
+
+/** @param url without a slash at the end */
+export function checkedService(client: Venuewatch, url: string) {
+  const read =
+    <Query extends unknown[], Described extends Schema>(
+      schema: Described,
+      ask: (...query: Query) => Promise<unknown>,
+    ) =>
+    async (...query: Query): Promise<TypeOf<Described>> => {
+      const body = await ask(...query);
+      if (fits(schema, body)) return body;
+      const { title } = schema;
+      throw new VenuewatchError(`expected a ${title} at ${url}, got something else; is it another version?`, 200);
+    };
+  return {
+    url,
+    status: read(statusResponse, client.status.bind(client)),
+    state: read(venueStateResponse, client.state.bind(client)),
+    venue: read(exchangeResponse, client.venue.bind(client)),
+    incidents: read(incidentsResponse, client.incidents.bind(client)),
+    reliability: read(reliabilityResponse, client.reliability.bind(client)),
   };
-  const maxWireBytes = wireBytesFor(maxBodyBytes);
-
-  async function read(path: string, signal?: AbortSignal): Promise<unknown> {
-    signal?.throwIfAborted();
-    const askedAtMs = Date.now();
-    let foreign: ServiceError | null = null;
-    const exchange = await client.exchange({
-      ...{ method: "GET", url: new URL(base + path), headers, deadlineMs, maxWireBytes, maxBodyBytes },
-      ...(signal && { signal }),
-      bodyOf(answer) {
-        onAnswer(answer.headers, askedAtMs, Date.now());
-        foreign = faultOfHead(answer, base);
-        return foreign === null ? decompressed(answer) : null;
-      },
-    });
-    if (foreign !== null) throw foreign as ServiceError;
-    if (exchange.end.kind === "closed") {
-      signal?.throwIfAborted();
-      throw new Error("expected an open client, got a closed one");
-    }
-    const fault = faultOfEnd(exchange, base, { deadlineMs, maxBodyBytes });
-    if (fault !== null) throw fault;
-    return bodyOf(exchange, base);
-  }
-
-  return { url: base, read, close: client.close };
 }
 
 function baseOf(url: string): string {
@@ -106,93 +77,39 @@ function baseOf(url: string): string {
   }
 }
 
-/** Why the answer's body is not read; null if it is JSON. */
-function faultOfHead({ statusCode: status = 0, headers }: IncomingMessage, base: string): ServiceError | null {
-  const isJson = /^application\/(?:[\w.-]+\+)?json\b/i.test(headers["content-type"] ?? "");
-  if (status === 429 || status === 503) return busy(status, headers["retry-after"], base);
-  if (status >= 300 && status < 400) return redirected(status, headers.location ?? "", base);
-  if (!isJson) return notOurs(base, `an answer ${status} that is not JSON`, status);
-  if (isDecodable(encodingOf(headers))) return null;
-  return notOurs(base, "a content-encoding that was not asked for", status);
+const checks = new Map<Schema, ValidateFunction>();
+
+/** A later release may have more fields, categories and faults than this one. */
+function fits<Described extends Schema>(schema: Described, body: unknown): body is TypeOf<Described> {
+  const check = checks.get(schema) ?? makeAjv().compile(schema);
+  checks.set(schema, check);
+  return check(body) && hasPlainIds(body);
 }
 
-/** The longest wait that is believed. */
-const longestWaitMs = 60 * 60_000;
-
-function busy(status: number, retryAfter: string | undefined, base: string): ServiceBusy {
-  const waitMs = retryAfterMs(retryAfter, Date.now(), { longestMs: longestWaitMs, credibleMs: Infinity });
-  const said =
-    status === 429
-      ? `${base} answers 429: too many requests from this address`
-      : `${base} answers 503: its data cannot be read at the moment`;
-  const wait = waitMs > 0 ? `try again in ${Math.ceil(waitMs / 1000)} s` : "try again later";
-  return new ServiceBusy(`${said}; ${wait}`, status, waitMs);
+function makeAjv(): Ajv2020 {
+  const formats = { "date-time": (text: string) => parseInstant(text) !== null, date: /^\d{4}-\d\d-\d\d$/ };
+  const ajv = new Ajv2020({ strict: false, formats });
+  return ajv.removeKeyword("enum").addKeyword({
+    keyword: "enum",
+    compile(words: unknown[]) {
+      const isOpen = [categories, faults].some((list) => isDeepStrictEqual(words, [...list]));
+      return (word: unknown) => words.includes(word) || (isOpen && /^[a-z-]{1,40}$/.test(String(word)));
+    },
+  });
 }
 
-function redirected(status: number, location: string, base: string): NotOurService {
-  const to = URL.canParse(location, base) ? new URL(location, base) : null;
-  const isWeb = to !== null && ["http:", "https:"].includes(to.protocol);
-  const got = isWeb ? `a redirect to ${plainText(to.origin, 200)}` : `an answer ${status}`;
-  return notOurs(base, got, status, "if venuewatch is there, use that address");
-}
+/** What a name may be, wherever a body has it: sentences name things by their ids. */
+const ids: Record<string, RegExp> = {
+  ...{ id: /^[a-z0-9-]{1,64}$/, venue: /^[a-z0-9-]{1,64}$/, venues: /^[a-z0-9-]{1,64}$/ },
+  ...{ region: /^[a-z0-9-]{1,64}$/, regions: /^[a-z0-9-]{1,64}$/, component: /^(rest|ws):[a-z0-9-]{1,64}$/ },
+  ...{ slug: /^[a-z0-9-]{1,160}$/, incident: /^[a-z0-9-]{1,160}$/ },
+};
 
-function notOurs(
-  base: string,
-  got: string,
-  status: number | null,
-  advice = "check the address, and what stands before it",
-): NotOurService {
-  return new NotOurService(`expected the API of venuewatch at ${base}, got ${got}; ${advice}`, status);
-}
-
-/** Why there is no complete body; null if there is one. */
-function faultOfEnd(
-  { end, awaited, status }: EndedExchange,
-  base: string,
-  { deadlineMs, maxBodyBytes }: { deadlineMs: number; maxBodyBytes: number },
-): ServiceError | null {
-  switch (end.kind) {
-    case "answered":
-      return null;
-    case "oversize":
-      return notOurs(base, `more than ${maxBodyBytes} bytes, or ${maxChunks} chunks`, status);
-    case "upgraded":
-      return notOurs(base, "a change of protocol", status);
-    case "late": {
-      const got = `nothing: still waiting for ${awaited}`;
-      return new ServiceUnreachable(
-        `${base} cannot be reached: expected an answer within ${deadlineMs / 1000} s, got ${got}`,
-        awaited,
-        [],
-      );
-    }
-    case "failed":
-      return faultOfError(end.error, awaited, status, base);
-    default:
-      throw new Error(`expected an exchange without a time to leave, got one that ended as ${end.kind}`);
-  }
-}
-
-/** @throws the error itself if it is a bug of ours */
-function faultOfError(error: Error, awaited: AwaitedStep, status: number | null, base: string): ServiceError {
-  if (isDecompressionError(error)) return notOurs(base, "a body that cannot be decompressed", status);
-  const codes = networkCodesOf(error);
-  const words = wordsForCodes(codes);
-  if (codes.some((code) => code.startsWith("HPE_"))) return notOurs(base, words, status);
-  return new ServiceUnreachable(`${base} cannot be reached: expected ${awaited}, got ${words}`, awaited, codes);
-}
-
-/** @throws ServiceError if the body is no JSON, or a problem */
-function bodyOf({ status, body: bytes }: EndedExchange, base: string): unknown {
-  const parsed = parsedJson(withoutMark(bytes), jsonLimits.service);
-  if ("excess" in parsed) throw notOurs(base, `JSON of more than ${parsed.excess}`, status);
-  if ("text" in parsed || !isUtf8(bytes)) throw notOurs(base, `an answer ${status} that is not JSON`, status);
-  const body = parsed.value;
-  if (status === 200) return body;
-  const { detail } = (body ?? {}) as { detail?: unknown };
-  if (status === null || typeof detail !== "string") throw notOurs(base, `an answer ${status}`, status);
-  const said = plainText(detail, 300);
-  const message = `${base} answers ${status}: ${said}`;
-  if (status >= 500) throw new ServiceBusy(message, status, 0);
-  throw new ServiceRefusal(message, status, said);
+function hasPlainIds(part: unknown, name = ""): boolean {
+  if (typeof part === "string") return ids[name]?.test(part) ?? true;
+  if (Array.isArray(part)) return part.every((one) => hasPlainIds(one, name));
+  if (typeof part !== "object" || part === null) return true;
+  // a venue's notice has an id in the venue's own words
+  const isNotice = !("category" in part);
+  return Object.entries(part).every(([key, value]) => (key === "id" && isNotice) || hasPlainIds(value, key));
 }

@@ -11,11 +11,6 @@ export interface SchemaFile {
   name: string;
   text: string;
   checksum: string;
-  /**
-   * An alternative for a database with a history, which holds its locks more briefly. Only the files in `online/` have
-   * it.
-   */
-  online?: string;
 }
 
 /** Views, functions and roles. Each text is one script. */
@@ -36,12 +31,10 @@ export async function schemaNames(folder: URL): Promise<string[]> {
 
 export async function readSchema(folder: URL): Promise<SchemaFile[]> {
   const names = await schemaNames(folder);
-  const online = await sqlFiles(folder, "online");
   return Promise.all(
     names.map(async (name) => {
       const text = await read(folder, `schema/${name}`);
-      const file = { name, text, checksum: checksumOf(text) };
-      return online.includes(name) ? { ...file, online: await read(folder, `online/${name}`) } : file;
+      return { name, text, checksum: checksumOf(text) };
     }),
   );
 }

@@ -1,5 +1,3 @@
-import { distance } from "fastest-levenshtein";
-
 /** No word of ours is longer; what somebody typed can be. */
 const longest = 40;
 
@@ -7,9 +5,27 @@ const longest = 40;
 export function nearestWord(typed: string, words: readonly string[]): string | null {
   const lower = typed.slice(0, longest).toLowerCase();
   const near = words
-    .map((word) => ({ word, edits: distance(lower, word.toLowerCase()) }))
+    .map((word) => ({ word, edits: editsBetween(lower, word.toLowerCase()) }))
     // beyond this, as many letters differ as agree
     .filter(({ word, edits }) => edits <= Math.max(1, Math.floor(0.4 * word.length)))
     .sort((a, b) => a.edits - b.edits);
   return near[0]?.word ?? null;
+}
+
+/** A question to append to an error; empty if no word is near. It does not repeat what was typed. */
+export function didYouMean(typed: string, words: readonly string[]): string {
+  const near = nearestWord(typed, words);
+  return near === null ? "" : `; did you mean ${near}?`;
+}
+
+/** The Levenshtein distance: how many letters have to be inserted, deleted or replaced. */
+function editsBetween(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 0; i < a.length; i++) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++)
+      next.push(Math.min(next[j]! + 1, row[j + 1]! + 1, row[j]! + (a[i] === b[j] ? 0 : 1)));
+    row = next;
+  }
+  return row[b.length]!;
 }

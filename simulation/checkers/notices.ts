@@ -40,19 +40,19 @@ export async function checkNotices(cluster: Cluster): Promise<string[]> {
         v.venue,
         (
           select extract(epoch from max(r.until_at)) * 1000
-          from official_reading r
-          where r.source_id = v.source_id and r.problem is null
+          from feed_poll r
+          where r.feed_id = v.feed_id and r.problem is null
         )::float8 as "readMs",
-        (select extract(epoch from o.due_at) * 1000 from official_source o where o.source_id = v.source_id)::float8 as "dueMs",
+        (select extract(epoch from o.due_at) * 1000 from feed o where o.feed_id = v.feed_id)::float8 as "dueMs",
         (
           select coalesce(jsonb_agg(jsonb_build_object(
             'id', external_id, 'status', status, 'resolved', resolved_at is not null, 'left', left_at is not null, 'vanished', vanished
           )), '[]')
-          from official_incident n
-          where n.source_id = v.source_id
+          from notice n
+          where n.feed_id = v.feed_id
         ) as stored
       from venue v
-      where v.source_id is not null
+      where v.feed_id is not null
     `),
   );
   return statusPages.flatMap((page) => {

@@ -105,7 +105,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a probe with a wrong clock keeps its venues",
-    file: "sql/hot-path/020-keep-probe.sql",
+    file: "sql/hot-path/020-renew-probe.sql",
     from: "return coalesce(abs(clock_error_ms) - clock_error_within_ms > 2000, false);",
     to: "return false;",
     shape: "pairs",
@@ -258,8 +258,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "several readers claim the same page",
     file: "server/notices/polling.js",
-    from: 'db.file("claim_source", [at, patienceMs,',
-    to: 'db.file("claim_source", [at, 0,',
+    from: 'db.file("claim_feed", [at, patienceMs,',
+    to: 'db.file("claim_feed", [at, 0,',
     faults: "00:01:30.000 errors venue-1 for 20000 ms",
   },
   {

@@ -40,7 +40,7 @@ create type engine.rules as (
 );
 
 -- Records the rules of an instant if they have changed, so that a decision can be checked by the rules that applied.
-create function engine.keep_rules(at timestamptz, version text, r engine.rules) returns void
+create function engine.store_rules(at timestamptz, version text, r engine.rules) returns void
 language plpgsql
 as $$
 begin
@@ -49,7 +49,7 @@ begin
   where not exists (
     select
     from (select * from rules_in_force f where f.holds_from <= at order by f.holds_from desc limit 1) f
-    where f.version = keep_rules.version and f.rules = to_jsonb(r)
+    where f.version = store_rules.version and f.rules = to_jsonb(r)
   )
   -- only when a history is rebuilt
   on conflict (holds_from) do update set version = excluded.version, rules = excluded.rules;
@@ -78,16 +78,16 @@ return engine.ms(greatest(r.window_ms, cadence_ms::bigint * r.window_cadences));
 
 -- A longer time without a sample divides a window: so little room is left in it that the samples on both sides would at
 -- times be too few for a verdict, and at times enough. At least half of the window, so that it is divided at most once,
--- around its middle. Null by older rules, whose windows are never divided.
+-- around its middle.
 create function engine.longest_gap(cadence_ms integer, r engine.rules) returns interval
 language sql immutable parallel safe
-return case when r.gap_room_samples is not null then greatest(
+return greatest(
   engine.judged_span(cadence_ms, r) - engine.ms(cadence_ms::bigint * r.gap_room_samples),
   engine.judged_span(cadence_ms, r) / 2
-) end;
+);
 
 -- How many slots have passed without a sample since the oldest one that is looked at. After a refusal a probe pauses by
--- itself, so that none is missed. None by older rules.
+-- itself, so that none is missed.
 create function engine.missed_slots(
   since_oldest interval,
   samples integer,
@@ -97,7 +97,7 @@ create function engine.missed_slots(
 ) returns integer
 language sql immutable parallel safe
 return case
-  when refused or r.gap_room_samples is null then 0
+  when refused then 0
   else greatest(div(extract(epoch from since_oldest) * 1000, cadence_ms)::int - samples, 0)
 end;
 

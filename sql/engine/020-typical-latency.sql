@@ -22,7 +22,7 @@ end;
 
 -- Computes the typical latencies in force at an instant, once. From complete hours, so it does not matter when; the
 -- result is kept, so that late samples do not change what was decided by it.
-create function engine.keep_typical_latencies(at timestamptz, r engine.rules) returns void
+create function engine.store_typical_latencies(at timestamptz, r engine.rules) returns void
 language plpgsql
 as $$
 declare

@@ -10,8 +10,6 @@
 -- `of_components`: only these, each read closely; null: all, which is never in hindsight. `since`: no component is
 -- judged by anything before it. Passed as a plain value, it saves planning the chunks that cannot hold anything, some
 -- two hundred on the embedded database; that halves the tick there.
---
--- Longer than 150 lines: every step needs most parameters of a series, so that separate functions would take ten each.
 create function engine.region_verdicts(
   of_components integer[],
   since timestamptz,
@@ -338,7 +336,6 @@ as $$
         max(w.run_from) filter (where w.back = 0) as run_from,
         (array_agg(w.newest_fault) filter (where w.back = 0))[1] as newest_fault,
         bool_or(w.answers_badly) filter (where w.back = 0) as answers_badly,
-        -- false by older rules, which have no such windows
         coalesce(
           count(*) = r.partial_windows
           and bool_and(w.samples >= r.min_samples and w.failed * 2 >= w.samples * r.degraded_bad_share)
@@ -371,8 +368,7 @@ as $$
           and s.component_id = g.component_id
           and s.region_id = g.region_id
           and s.ts > since
-          -- older rules have no partial failures
-          and s.ts > coalesce(g.part_from, g.window_from)
+          and s.ts > g.part_from
           and s.ts <= at
           and s.ts
             <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r)
@@ -390,7 +386,6 @@ as $$
       when not n.reporting or c.samples < r.min_samples then 'unknown'
       -- a venue that limits our requests answers, and from one address that may be our own doing: it is not down
       when c.failed - c.limited >= (c.samples + c.missed) * r.outage_bad_share and n.is_clear then 'outage'
-      -- older rules have no such number
       when c.failed >= greatest((c.samples + c.missed) * r.degraded_bad_share, r.degraded_min_failed) then 'degraded'
       when c.slow > 0 and c.slow * 2 >= c.samples + c.missed - c.failed then 'degraded'
       when n.in_part then 'degraded'
@@ -425,7 +420,7 @@ as $$
       -- of a few samples, as after a gap, scattered failures would often be half
       c.failed = c.samples
         or 2 * (c.failed - c.limited) * engine.ms(c.cadence_ms) >= c.judged_span * r.outage_bad_share::double precision
-        or r.gap_room_samples is null as is_clear,
+        as is_clear,
       c.newest_at > c.vote_from and c.fails_in_part as in_part
   ) n
 $$;

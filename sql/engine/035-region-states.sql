@@ -4,7 +4,7 @@
 --
 -- For a fleet the window is planned each time: a generic plan expects few rows of it. With few components that does no
 -- harm, and one generic plan saves a third of the tick. Grouping sixty thousand series takes some twenty megabytes.
-create function engine.keep_region_states(at timestamptz, r engine.rules) returns void
+create function engine.store_region_states(at timestamptz, r engine.rules) returns void
 language plpgsql
 set plan_cache_mode = force_custom_plan
 set work_mem = '64MB'

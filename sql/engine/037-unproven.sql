@@ -16,7 +16,7 @@ $$;
 -- Notes which components a region has seen good by their present entry. The whole window must be of that entry. Old
 -- data show that it is right, too: the answer met its proof, or the frames their subscription, and their time can be
 -- true.
-create function engine.keep_good_entries(at timestamptz, r engine.rules) returns void
+create function engine.store_good_entries(at timestamptz, r engine.rules) returns void
 language plpgsql
 as $$
 begin

@@ -156,7 +156,7 @@ $$;
 
 -- Generic plan: by default PostgreSQL plans these statements at every tick, which takes several times as long as
 -- running them.
-create function engine.keep_impairments(at timestamptz, r engine.rules) returns void
+create function engine.store_impairments(at timestamptz, r engine.rules) returns void
 language plpgsql
 set plan_cache_mode = force_generic_plan
 as $$

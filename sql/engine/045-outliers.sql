@@ -13,7 +13,7 @@ as $$
 $$;
 
 -- Runs before the quorum of an instant, so it sees component states and incidents of the instant before.
-create function engine.keep_outliers(at timestamptz, r engine.rules) returns void
+create function engine.store_outliers(at timestamptz, r engine.rules) returns void
 language plpgsql
 as $$
 begin
@@ -31,7 +31,7 @@ begin
       s.state,
       s.bad_since,
       count(*) filter (where s.bad_since <= at - engine.ms(r.outlier_after_ms)) over of_component as lasting,
-      engine.quorum(count(*) over of_component, published.regions, r) as quorum
+      engine.quorum(count(*) over of_component, published.regions, r.quorum_min_regions) as quorum
     from region_state s
     cross join (select count(*) as regions from region g where g.published) published
     where s.component_id in (

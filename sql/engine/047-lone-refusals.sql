@@ -21,6 +21,5 @@ as $$
   select f.component_id, f.region_id
   from refused f
   join places p using (component_id)
-  -- older rules have no such number
-  where p.vantages < coalesce(r.blocked_min_vantages, 1)
+  where p.vantages < r.blocked_min_vantages
 $$;

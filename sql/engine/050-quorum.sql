@@ -5,9 +5,9 @@
 -- majority, never a half: with two of four regions bad and two good, nothing is confirmed. And never one region alone
 -- if others are published: its route may be broken, and the others silent.
 
-create function engine.quorum(counted bigint, published bigint, r engine.rules) returns integer
+create function engine.quorum(counted bigint, published bigint, min_regions integer) returns integer
 language sql immutable parallel safe
-return greatest(counted / 2 + 1, least(coalesce(r.quorum_min_regions, 1), published))::int;
+return greatest(counted / 2 + 1, least(min_regions, published))::int;
 
 -- The state of a component by the votes of the counted regions, and by how many see it bad whose votes are not counted:
 -- outliers and refused ones.
@@ -45,7 +45,7 @@ as $$
       engine.quorum(
         count(s.state) filter (where not s.uncounted),
         (select count(*) from region g where g.published),
-        r
+        r.quorum_min_regions
       ) as quorum,
       count(*) filter (where s.state = 'outage' and not s.uncounted) as outage,
       count(*) filter (where engine.is_bad(s.state) and not s.uncounted) as bad,
@@ -85,7 +85,7 @@ as $$
   left join engine.unproven(at) u using (component_id)
 $$;
 
-create function engine.keep_component_states(at timestamptz, r engine.rules) returns void
+create function engine.store_component_states(at timestamptz, r engine.rules) returns void
 language plpgsql
 as $$
 begin
@@ -167,7 +167,7 @@ as $$
   group by k.venue_id
 $$;
 
-create function engine.keep_venue_states(at timestamptz) returns void
+create function engine.store_venue_states(at timestamptz) returns void
 language plpgsql
 as $$
 begin

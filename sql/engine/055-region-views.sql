@@ -2,7 +2,7 @@
 -- it.
 
 -- Only changes are written. Generic plan: planning these statements takes longer than running them.
-create function engine.keep_region_views(at timestamptz) returns void
+create function engine.store_region_views(at timestamptz) returns void
 language plpgsql
 set plan_cache_mode = force_generic_plan
 as $$

@@ -17,10 +17,8 @@ end;
 --
 -- {at, state, published, reporting, counted, vantages, quorum, confirming, notes: [...], votes: [...], notCounted:
 -- [...]}; every published region is in one of the last two lists. `reporting` is the number of regions that report the
--- component, and `counted` of those with a vote (until 0.10 that was `reporting`). `confirming` is the number of votes
--- bad enough for an opening; `vantages` is the number of vantages of the counted regions.
---
--- Longer than 150 lines: each step needs most of what the step before it found.
+-- component, and `counted` of those with a vote. `confirming` is the number of votes bad enough for an opening;
+-- `vantages` is the number of vantages of the counted regions.
 create function engine.evidence(
   of_components integer[],
   since timestamptz,
@@ -96,7 +94,7 @@ as $$
     left join details d on d.component_id = c.component_id and d.region_id = g.region_id
     left join faults f on f.component_id = c.component_id and f.region_id = g.region_id
     left join engine.outliers(at) o on o.component_id = c.component_id and o.region_id = g.region_id
-    left join watch a on a.region_id = g.region_id and a.venue_id = c.venue_id
+    left join venue_lease a on a.region_id = g.region_id and a.venue_id = c.venue_id
     left join probe p on p.region_id = a.region_id and p.process = a.process
     left join lateral (
       select max(s.ts) as newest_at
@@ -123,9 +121,8 @@ as $$
       e.asked and not e.in_outliers and not (l.alone and e.is_refused) as counted
     from everywhere e
     left join refusals f using (component_id)
-    -- older rules have no such number
     cross join lateral (
-      select (f.vantages < coalesce(r.blocked_min_vantages, 1)) is true as alone
+      select (f.vantages < r.blocked_min_vantages) is true as alone
     ) l
   ),
   counted as (
@@ -203,6 +200,6 @@ as $$
       'notCounted', coalesce(c.not_counted, '[]')
     )
   from counted c
-  cross join lateral (select engine.quorum(c.counted, c.published, r) as quorum) q
+  cross join lateral (select engine.quorum(c.counted, c.published, r.quorum_min_regions) as quorum) q
   left join engine.unproven(at) u using (component_id)
 $$;

@@ -15,7 +15,7 @@ $$;
 
 -- Keeps which state each venue and component had when. What is no longer watched, or is forgotten after a pause, has
 -- ended its state already.
-create function engine.keep_state_changes(at timestamptz, decided_at timestamptz) returns void
+create function engine.store_state_changes(at timestamptz, decided_at timestamptz) returns void
 language plpgsql
 set plan_cache_mode = force_generic_plan
 as $$

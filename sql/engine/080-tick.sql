@@ -58,21 +58,21 @@ begin
         when at <= decided_at - engine.ms(r.silent_after_ms)
         then coalesce(c.silent_since, nullif(was_at, '-infinity') + engine.ms(r.silent_after_ms))
       end;
-  perform engine.keep_rules(at, engine_version, r);
+  perform engine.store_rules(at, engine_version, r);
 
   if from_scratch then
     perform engine.forget_everything(was_at + engine.ms(r.silent_after_ms));
   end if;
   perform engine.forget_unwatched(at);
-  perform engine.keep_typical_latencies(at, r);
-  perform engine.keep_region_states(at, r);
-  perform engine.keep_good_entries(at, r);
-  perform engine.keep_impairments(at, r);
-  perform engine.keep_outliers(at, r);
-  perform engine.keep_component_states(at, r);
-  perform engine.keep_venue_states(at);
-  perform engine.keep_region_views(at);
-  perform engine.keep_state_changes(at, decided_at);
+  perform engine.store_typical_latencies(at, r);
+  perform engine.store_region_states(at, r);
+  perform engine.store_good_entries(at, r);
+  perform engine.store_impairments(at, r);
+  perform engine.store_outliers(at, r);
+  perform engine.store_component_states(at, r);
+  perform engine.store_venue_states(at);
+  perform engine.store_region_views(at);
+  perform engine.store_state_changes(at, decided_at);
 
   retracted := engine.retract_incidents(at, r);
   closed := engine.close_incidents(at, r);

@@ -168,12 +168,12 @@ language plpgsql
 as $$
 begin
   update engine_clock set ticked_at = at;
-  perform engine.keep_typical_latencies(at, r);
-  perform engine.keep_region_states(at, r);
-  perform engine.keep_good_entries(at, r);
-  perform engine.keep_component_states(at, r);
-  perform engine.keep_venue_states(at);
-  perform engine.keep_region_views(at);
+  perform engine.store_typical_latencies(at, r);
+  perform engine.store_region_states(at, r);
+  perform engine.store_good_entries(at, r);
+  perform engine.store_component_states(at, r);
+  perform engine.store_venue_states(at);
+  perform engine.store_region_views(at);
 end;
 $$;
 

@@ -19,7 +19,7 @@ as $$
 begin
   perform upkeep.require_region(region);
   -- until the transaction ends; a statement of its own, because one that waits for a lock reads the state from before
-  perform pg_advisory_xact_lock(hashtextextended('venuewatch.watch.' || region, 0));
+  perform pg_advisory_xact_lock(hashtextextended('venuewatch.venue_lease.' || region, 0));
   return query
   with here as materialized (
     select g.region_id from region g where g.region = share_venue_leases.region
@@ -50,7 +50,7 @@ begin
       n.known_as is not null as known
     from here h
     cross join venue v
-    -- as in keep_probe.sql
+    -- as in renew_probe.sql
     cross join lateral (
       select case
         when v.venue = any (known_venues) then v.venue
@@ -63,7 +63,7 @@ begin
         )
       end as known_as
     ) n
-    left join watch w on w.region_id = h.region_id and w.venue_id = v.venue_id
+    left join venue_lease w on w.region_id = h.region_id and w.venue_id = v.venue_id
     left join probe p on p.region_id = h.region_id and p.process = w.process
     left join living l on l.process = w.process
     where v.published
@@ -120,7 +120,7 @@ begin
       )
   ),
   taken as (
-    insert into watch as w (region_id, venue_id, process)
+    insert into venue_lease as w (region_id, venue_id, process)
     select h.region_id, t.venue_id, share_venue_leases.process
     from here h
     cross join (

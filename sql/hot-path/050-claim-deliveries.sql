@@ -11,7 +11,7 @@
 -- for a while (restore_sent.sql).
 --
 -- PL/pgSQL, because a connection keeps its plan: planning took two thirds of the embedded database's 12 ms for a claim.
--- Longer than 150 lines: a claim is one statement, so that two dispatchers never see a part of it.
+-- A claim is one statement, so that two dispatchers never see a part of it.
 create function engine.claim_deliveries(
   at timestamptz, sender text, lasts_ms integer, at_most integer, pace_ms jsonb, key_head bytea
 )

@@ -22,13 +22,13 @@ cross join (
         'api', s.api,
         'readable', exists (
           select
-          from (select r.* from official_reading r where r.source_id = s.source_id order by r.from_at desc limit 1) r
+          from (select r.* from feed_poll r where r.feed_id = s.feed_id order by r.from_at desc limit 1) r
           where r.problem is null and r.until_at >= clock_timestamp() - api.feed_silent_after()
         )
       )
     ),
     '[]'
   ) as feeds
-  from official_source s
+  from feed s
   where s.published
 ) f

@@ -3,7 +3,7 @@
 -- $1 venue, or null for all; $2 most events, the last to begin take precedence. One row {generated_at, body}, or none
 -- if the venue is not published. The body has no generatedAt: it changes only with its events.
 with chosen as (
-  select v.venue_id, v.venue, v.name, v.source_id from venue v where v.venue = $1::text and v.published
+  select v.venue_id, v.venue, v.name, v.feed_id from venue v where v.venue = $1::text and v.published
 ),
 listed as (
   select m.started_at, m.notice_id, m.venue_id, m.body
@@ -17,7 +17,7 @@ select
   k.generated_at,
   json_build_object(
     'venue', case when c.venue_id is not null then json_build_object('id', c.venue, 'name', c.name) end,
-    'hasSource', c.venue_id is null or c.source_id is not null,
+    'hasSource', c.venue_id is null or c.feed_id is not null,
     'events', (select coalesce(json_agg(l.body order by l.started_at, l.notice_id, l.venue_id), '[]') from listed l)
   )::text as body
 from api.clock k

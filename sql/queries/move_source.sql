@@ -14,7 +14,7 @@ select
       (select max(e.event_id) from alert_event e),
       (select max(a.attempt_id) from delivery_attempt a),
       (select max(c.channel_id) from channel c),
-      (select max(r.until_at) from official_reading r)
+      (select max(r.until_at) from feed_poll r)
     )::text
   ) as state,
   array(

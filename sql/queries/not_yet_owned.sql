@@ -6,13 +6,12 @@ with kept_up (relations) as (
     'component_day', 'venue_day',
     'latency_day', 'venue_latency_day', 'usual_hour', 'rest_hour', 'stream_hour', 'latency_hour', 'hours_kept',
     'typical_week', 'open_hour', 'shown_probe',
-    'excluded_minute', 'regions_published', 'components_published', 'rollups_made',
-    'component_day_former', 'venue_day_former',
+    'excluded_minute', 'regions_published', 'components_published', 'added_up',
     'probe', 'region_vantage', 'engine_clock', 'region_state', 'component_state', 'venue_state', 'region_venue_state',
     'incident', 'leader', 'typical_latency', 'impairment', 'outlier', 'unjudged', 'component_entry', 'alert_event',
-    'change_event', 'state_change', 'rules_in_force', 'official_source', 'official_reading', 'official_incident',
-    'official_change', 'feed_address', 'entry_salt', 'service_address',
-    'channel', 'delivery', 'delivery_attempt', 'watch', 'timeline'
+    'change_event', 'state_change', 'rules_in_force', 'feed', 'feed_poll', 'notice',
+    'notice_change', 'feed_address', 'entry_salt', 'service_address',
+    'channel', 'delivery', 'delivery_attempt', 'venue_lease', 'timeline'
   ]::name[]
 )
 select c.relname as relation, c.relkind = 'v' as is_view, owner.rolname as owner

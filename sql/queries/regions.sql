@@ -124,7 +124,7 @@ select
       ),
       -- an impaired region has no vote
       'quorum',
-      greatest(count(*) filter (where g.reporting and g.impaired_since is null) / 2 + 1, least($1::int, count(*))),
+      engine.quorum(count(*) filter (where g.reporting and g.impaired_since is null), count(*), $1),
       'vantages', (select p.vantages from api.vantages_of(array_agg(g.region_id) filter (where g.reporting)) p)
     )
     from api.region g

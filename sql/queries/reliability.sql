@@ -8,9 +8,9 @@ with rows as materialized (
   ) r
   left join api.venue v using (venue_id)
 ),
--- A rank claims no more than is known: a venue ranks below those that were certainly more available, because their
--- lower bound is above its upper one. So venues with overlapping bounds share a rank, as long as no venue lies between
--- them.
+-- A rank claims no more than was measured: a venue ranks below those whose lower bound is above its upper one, which
+-- were more available whatever happened in the unmeasured minutes. So venues with overlapping bounds share a rank, as
+-- long as no venue lies between them.
 ranked as (
   select (r.body ->> 'id') as id, r.position, count(o.venue_id) + 1 as rank
   from rows r

@@ -89,7 +89,7 @@ maintenances as (
     ) as body
   from api.maintenance m
   join api.notice n using (notice_id, venue_id)
-  join official_incident o using (notice_id)
+  join notice o using (notice_id)
   join api.venue v using (venue_id)
   cross join api.clock k
   where ($1 is null or v.venue = $1)

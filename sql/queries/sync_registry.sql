@@ -45,25 +45,25 @@ given_sources as (
 moved_sources as (
   select distinct on (m.to_api) m.*
   from (
-    select distinct on (s.source_id) s.source_id, g.api as to_api, g.kind, g.page
+    select distinct on (s.feed_id) s.feed_id, g.api as to_api, g.kind, g.page
     from given_sources g
     join given_venues v on v."officialFeed" = g.api
     join venue w on w.venue = v.venue
-    join official_source s on s.source_id = w.source_id
-    where g.api not in (select o.api from official_source o) and s.api not in (select o.api from given_sources o)
-    order by s.source_id, s.kind = g.kind desc, v.position
+    join feed s on s.feed_id = w.feed_id
+    where g.api not in (select o.api from feed o) and s.api not in (select o.api from given_sources o)
+    order by s.feed_id, s.kind = g.kind desc, v.position
   ) m
-  order by m.to_api, m.source_id
+  order by m.to_api, m.feed_id
 ),
 -- feeds whose notices may have other ids from now on, or stand in other lists
 changed_sources as (
-  select m.source_id, m.kind <> s.kind as changes_kind
+  select m.feed_id, m.kind <> s.kind as changes_kind
   from moved_sources m
-  join official_source s using (source_id)
+  join feed s using (feed_id)
   union all
-  select s.source_id, true
+  select s.feed_id, true
   from given_sources g
-  join official_source s using (api)
+  join feed s using (api)
   where s.kind <> g.kind
 ),
 given_components as (
@@ -116,34 +116,34 @@ gone_components as (
     and not exists (select from given_components g where g.venue = v.venue and g.component = c.component)
 ),
 gone_sources as (
-  update official_source s set published = false
+  update feed s set published = false
   where s.published
     and s.api not in (select api from given_sources)
-    and s.source_id not in (select source_id from moved_sources)
+    and s.feed_id not in (select feed_id from moved_sources)
 ),
 -- Existing rows are updated and new ones inserted separately: `on conflict` would draw an id for every row at every
 -- start, and the smallint ids would run out.
 kept_sources as (
-  update official_source s
+  update feed s
   set
     kind = g.kind, page = g.page, published = true,
     due_at = case when s.kind = g.kind then s.due_at else '-infinity' end,
     feed_at = case when s.kind = g.kind then s.feed_at end
   from given_sources g
   where s.api = g.api
-  returning s.source_id, s.api
+  returning s.feed_id, s.api
 ),
 -- A feed that moves keeps its identity: earlier notices still belong to its venues. The content at its new address is
 -- known at the next reading; until then no notice is in the feed, and none has vanished.
 resettled_sources as (
-  update official_source s
+  update feed s
   set api = m.to_api, kind = m.kind, page = m.page, published = true, due_at = '-infinity', feed_at = null
   from moved_sources m
-  where s.source_id = m.source_id
-  returning s.source_id, s.api
+  where s.feed_id = m.feed_id
+  returning s.feed_id, s.api
 ),
 resettled_notices as (
-  update official_incident n
+  update notice n
   set
     before_move = true,
     left_at = case when l.notice_id is not null then now() else n.left_at end,
@@ -151,23 +151,23 @@ resettled_notices as (
     -- no later reading says when a present state of the former vendor ended
     over = n.over or l.scope is not distinct from 'now'
   from changed_sources m
-  join official_incident o using (source_id)
+  join notice o using (feed_id)
   left join lateral (
     select
       o.notice_id,
       o.scope,
-      (select max(r.until_at) from official_reading r where r.source_id = o.source_id and r.problem is null) as read_at
+      (select max(r.until_at) from feed_poll r where r.feed_id = o.feed_id and r.problem is null) as read_at
     -- a feed that lists only current notices ends one by omitting it, if it is still such a feed
     where o.left_at is null and (o.scope <> 'now' or m.changes_kind)
   ) l on true
   where n.notice_id = o.notice_id
 ),
 new_sources as (
-  insert into official_source (api, kind, page)
+  insert into feed (api, kind, page)
   select g.api, g.kind, g.page
   from given_sources g
-  where g.api not in (select s.api from official_source s) and g.api not in (select m.to_api from moved_sources m)
-  returning source_id, api
+  where g.api not in (select s.api from feed s) and g.api not in (select m.to_api from moved_sources m)
+  returning feed_id, api
 ),
 all_sources as (
   select * from kept_sources union all select * from resettled_sources union all select * from new_sources
@@ -176,16 +176,16 @@ all_sources as (
 gone_addresses as (
   delete from feed_address a
   where not exists (
-    select from all_sources s join given_sources g using (api) where s.source_id = a.source_id and g.address is not null
+    select from all_sources s join given_sources g using (api) where s.feed_id = a.feed_id and g.address is not null
   )
 ),
 kept_addresses as (
-  insert into feed_address (source_id, address)
-  select s.source_id, g.address
+  insert into feed_address (feed_id, address)
+  select s.feed_id, g.address
   from all_sources s
   join given_sources g using (api)
   where g.address is not null
-  on conflict (source_id) do update set address = excluded.address
+  on conflict (feed_id) do update set address = excluded.address
 ),
 kept_regions as (
   update region r set name = g.name, position = g.position, published = true
@@ -203,7 +203,7 @@ kept_venues as (
   update venue v
   set
     name = g.name, category = g.category, symbol = g.symbol, quote = g.quote, chain = g.chain,
-    official_kind = g."officialKind", official_page = g."officialPage", source_id = s.source_id,
+    official_kind = g."officialKind", official_page = g."officialPage", feed_id = s.feed_id,
     official_about = g.about_like,
     official_not_about = g.not_about_like,
     former_ids = coalesce(g."formerIds", '{}'),
@@ -218,12 +218,12 @@ kept_venues as (
 ),
 new_venues as (
   insert into venue (
-    venue, name, category, symbol, quote, chain, official_kind, official_page, source_id, official_about,
+    venue, name, category, symbol, quote, chain, official_kind, official_page, feed_id, official_about,
     official_not_about,
     former_ids, entry, position
   )
   select
-    g.venue, g.name, g.category, g.symbol, g.quote, g.chain, g."officialKind", g."officialPage", s.source_id,
+    g.venue, g.name, g.category, g.symbol, g.quote, g.chain, g."officialKind", g."officialPage", s.feed_id,
     g.about_like,
     g.not_about_like, coalesce(g."formerIds", '{}'), coalesce(g.entry, '{}'), g.position
   from given_venues g

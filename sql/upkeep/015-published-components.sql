@@ -43,7 +43,7 @@ $$;
 
 -- After each change of the registry: what holds from now on. What held until now stays as it was, because minutes were
 -- judged by it. A venue's first numbers also hold for whatever was measured before.
-create procedure upkeep.keep_components_published()
+create procedure upkeep.store_components_published()
 language plpgsql
 as $$
 declare

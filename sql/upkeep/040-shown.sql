@@ -1,7 +1,7 @@
 -- Figures that are recomputed and probes that report, as each instant shows them.
 
 -- Stores the typical latencies of the last seven days after their source was refreshed; the next instant shows them.
-create procedure upkeep.keep_typical()
+create procedure upkeep.store_typical()
 language plpgsql
 as $$
 declare
@@ -26,7 +26,7 @@ $$;
 
 -- Stores the current hours, and those that ended a few minutes ago, as the board shows them until they are published;
 -- the next instant shows them.
-create procedure upkeep.keep_open_hours()
+create procedure upkeep.store_open_hours()
 language plpgsql
 as $$
 declare
@@ -89,7 +89,7 @@ begin atomic
     to_jsonb(p),
     (
       select count(*)
-      from watch w
+      from venue_lease w
       join venue v using (venue_id)
       where w.region_id = p.region_id and w.process = p.process and v.published
     )

@@ -6,8 +6,7 @@
 -- slow with hundreds of chunks; for frequent refreshes that reach back a day at most, where only an operator could have
 -- dropped anything.
 --
--- `remaking`: also roll-ups that a schema file has replaced and upkeep has not yet rebuilt. Other calls leave these
--- alone: all at once would take minutes.
+-- Days before `added_up.days_from` stay as they were written.
 --
 -- A window that reaches back to data that may expire meanwhile blocks dropping: what was found to exist must exist to
 -- the end.
@@ -16,8 +15,7 @@ create procedure upkeep.refresh(
   from_at timestamptz,
   to_at timestamptz,
   force boolean default false,
-  unasked boolean default false,
-  remaking boolean default false
+  unasked boolean default false
 )
 language plpgsql
 as $$
@@ -30,18 +28,8 @@ declare
   fence_here bigint;
   span   tstzrange;
 begin
-  if from_at is not null and not unasked and not remaking and refresh.rollup = any (upkeep.remade()) then
-    -- whole buckets: a window without one is refused
-    from_at := greatest(
-      from_at,
-      (
-        select time_bucket(
-          upkeep.bucket_width(refresh.rollup),
-          m.made_from + upkeep.bucket_width(refresh.rollup) - interval '1 microsecond'
-        )
-        from rollups_made m
-      )
-    );
+  if rollup in ('component_day', 'venue_day') then
+    from_at := greatest(from_at, (select a.days_from from added_up a));
   end if;
   -- The ends of an empty range are null, which would refresh everything.
   if from_at >= to_at then
@@ -80,10 +68,10 @@ begin
     commit;
   end loop;
   if rollup = 'venue_latency_day' then
-    call upkeep.keep_typical();
+    call upkeep.store_typical();
     commit;
   elsif rollup = 'sample_hour' then
-    call upkeep.keep_open_hours();
+    call upkeep.store_open_hours();
     commit;
   end if;
   if holds then
@@ -119,9 +107,8 @@ return last_at is null
   or at not between last_at and last_at + interval '4 minutes 30 seconds';
 
 -- Every minute: the hour before the current one, whose last minutes still change, and the current one if it is due,
--- recomputed completely; and, once they are over, the hours and days that are added up from minutes. The default is for
--- cores of 0.8, which may run during an upgrade.
-create procedure upkeep.refresh_open_buckets(at timestamptz, with_current_hour boolean default true)
+-- recomputed completely; and, once they are over, the hours and days that are added up from minutes.
+create procedure upkeep.refresh_open_buckets(at timestamptz, with_current_hour boolean)
 language plpgsql
 as $$
 declare
@@ -175,7 +162,6 @@ end;
 $$;
 
 -- The oldest hour of the last week that is over and not yet kept: one at a time, so that other work can run in between.
--- After the migration that adds them, these are all hours.
 create function upkeep.hour_to_keep(at timestamptz) returns table (from_at timestamptz, kept_at timestamptz)
 language sql stable
 begin atomic
@@ -226,10 +212,10 @@ declare
   over       timestamptz := least(at, clock_timestamp()) - upkeep.added_up_after();
   hours_over timestamptz := time_bucket('1 hour', over);
   days_over  timestamptz := time_bucket('1 day', over);
-  before     rollups_made;
+  before     added_up;
   hours_from timestamptz;
 begin
-  select m.* into before from rollups_made m;
+  select m.* into before from added_up m;
   if hours_over > before.hours_to then
     -- the hours of a complete day are read only while publication lags behind
     hours_from := greatest(before.hours_to, days_over - interval '1 day');
@@ -239,7 +225,7 @@ begin
       call upkeep.refresh('component_day', before.days_to, days_over);
       call upkeep.refresh('venue_day', before.days_to, days_over);
     end if;
-    update rollups_made m set hours_to = greatest(m.hours_to, hours_over), days_to = greatest(m.days_to, days_over);
+    update added_up m set hours_to = greatest(m.hours_to, hours_over), days_to = greatest(m.days_to, days_over);
     commit;
   end if;
 end;
@@ -252,17 +238,16 @@ as $$
 declare
   day_start  timestamptz := time_bucket('1 day', from_at);
   day_end    timestamptz := time_bucket('1 day', to_at) + interval '1 day';
-  made       rollups_made;
+  made       added_up;
 begin
   call upkeep.add_up(to_at);
-  select m.* into made from rollups_made m;
+  select m.* into made from added_up m;
   call upkeep.refresh('component_hour', time_bucket('1 hour', from_at), least(day_end, made.hours_to));
   call upkeep.refresh('venue_hour', time_bucket('1 hour', from_at), least(day_end, made.hours_to));
   call upkeep.refresh('component_day', day_start, least(day_end, made.days_to));
   call upkeep.refresh('venue_day', day_start, least(day_end, made.days_to));
   call upkeep.refresh('latency_day', day_start, day_end);
-  -- from the beginning, because a migration created it on a database with a history; unchanged parts are skipped
-  call upkeep.refresh('venue_latency_day', null, day_end);
+  call upkeep.refresh('venue_latency_day', day_start, day_end);
   -- Refresh closed buckets only: refreshing the open one rewrites all its rows, and its hours are quick to read.
   -- Readers take everything before its newest bucket for complete.
   call upkeep.refresh('usual_hour', null, time_bucket('5 days', least(to_at, now() - upkeep.kept_after())));

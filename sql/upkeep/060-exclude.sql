@@ -53,7 +53,7 @@ begin
           when level like '%_hour' then time_bucket(width, first) < m.hours_to
           else time_bucket(width, first) < m.days_to
         end
-        from rollups_made m
+        from added_up m
       ) then
         call upkeep.refresh(
           level, time_bucket(width, first), time_bucket(width, last - interval '1 microsecond') + width, force => true

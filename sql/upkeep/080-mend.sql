@@ -43,9 +43,9 @@ begin
   if rollup in ('rest_hour', 'stream_hour', 'latency_hour', 'usual_hour') then
     last := least(last, time_bucket(width, now() - upkeep.kept_after()));
   elsif rollup in ('component_hour', 'venue_hour') then
-    last := least(last, (select m.hours_to from rollups_made m));
+    last := least(last, (select m.hours_to from added_up m));
   elsif rollup in ('component_day', 'venue_day') then
-    last := least(last, (select m.days_to from rollups_made m));
+    last := least(last, (select m.days_to from added_up m));
   end if;
   if first < last then
     call upkeep.refresh(rollup, first, last, force => true);
@@ -61,3 +61,63 @@ return (
     + (place - floor(place)) * (sorted[ceil(place)::int + 1] - sorted[floor(place)::int + 1])
   from (values (share * (cardinality(sorted) - 1))) as of (place)
 );
+
+-- A row of a roll-up.
+create type upkeep.rollup_row as (rollup text, row jsonb);
+
+-- The rows that are missing, surplus or wrong, by roll-up: how many, in which buckets, and the first one as kept and as
+-- recomputed; null where it is missing.
+create function upkeep.differences(kept upkeep.rollup_row[], recomputed upkeep.rollup_row[])
+returns table (rollup text, rows integer, "from" timestamptz, "to" timestamptz, example jsonb)
+language sql stable
+as $$
+  -- what names a row of each roll-up; the first column is its bucket
+  with keys (rollup, columns) as (
+    values
+      ('sample_minute', '{minute,component_id,region_id}'::text[]),
+      ('sample_hour', '{hour,component_id,region_id}'),
+      ('rest_hour', '{hour,region_id}'),
+      ('stream_hour', '{hour,component_id,region_id}'),
+      ('latency_hour', '{hour,component_id,region_id,ms}'),
+      ('component_minute', '{minute,component_id}'),
+      ('venue_minute', '{minute}'),
+      ('component_hour', '{hour,component_id}'),
+      ('venue_hour', '{hour}'),
+      ('component_day', '{day,component_id}'),
+      ('venue_day', '{day}'),
+      ('latency_day', '{day,component_id,region_id,p50_ms}'),
+      ('venue_latency_day', '{day,p50_ms}'),
+      ('usual_hour', '{bucket,is_p50,ms}')
+  ),
+  -- a second row of the same key is a difference too, which `except all` counts
+  on_one_side as (
+    select 'kept' as side, k.rollup, k.row
+    from (select * from unnest(kept) except all select * from unnest(recomputed)) k
+    union all
+    select 'recomputed', r.rollup, r.row
+    from (select * from unnest(recomputed) except all select * from unnest(kept)) r
+  ),
+  named as (
+    select o.*, key, key[1]::timestamptz as at, row_number() over (partition by side, o.rollup, key) as copy
+    from on_one_side o
+    join keys using (rollup)
+    cross join lateral (select array(select o.row ->> name from unnest(columns) as name)) as k (key)
+  ),
+  compared as (
+    select
+      rollup,
+      at,
+      (array_agg(row) filter (where side = 'kept'))[1] as kept,
+      (array_agg(row) filter (where side = 'recomputed'))[1] as recomputed
+    from named
+    group by rollup, key, at, copy
+  )
+  select
+    rollup,
+    count(*)::int,
+    min(at),
+    max(at),
+    (array_agg(jsonb_build_object('kept', kept, 'recomputed', recomputed) order by at))[1]
+  from compared
+  group by rollup
+$$;

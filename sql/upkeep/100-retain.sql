@@ -49,7 +49,7 @@ begin
   delete from excluded_minute where minute < retain.at - upkeep.minutes_kept() - interval '1 day';
   delete from typical_latency where holds_from < retain.at - upkeep.raw_kept() - interval '1 day';
   -- a feed that fails at every other reading has a thousand runs a day; no query looks back more than a year
-  delete from official_reading where until_at < retain.at - interval '400 days';
+  delete from feed_poll where until_at < retain.at - interval '400 days';
   -- a component that flaps day and night has a hundred thousand a year
   delete from state_change where ended_at < retain.at - upkeep.states_kept();
   -- kept for open incidents: receivers of the opening must also receive the end

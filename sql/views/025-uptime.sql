@@ -1,4 +1,4 @@
--- Uptimes, and how sure they are: of anything over any period, of a fleet, and of each UTC day of each venue.
+-- Uptimes with what they are based on: of anything over any period, and of each UTC day of each venue.
 
 -- Number of minutes between two instants in which something was not in the registry. Separate, so that its caller can
 -- be inlined.
@@ -26,44 +26,8 @@ return case
     end
 end;
 
--- The sum of the squares of its scheduled minutes, day by day.
-create function api.scheduled_squares(
-  watched_from timestamptz, unwatched tstzmultirange, from_at timestamptz, to_at timestamptz
-)
-returns bigint
-language sql immutable parallel safe
-return case
-  when isempty(unwatched) then (
-    select case
-      when to_at <= d.second_day then m.first_day ^ 2
-      else m.first_day ^ 2 + 1440::bigint ^ 2 * extract(epoch from d.last_day - d.second_day) / 86400 + m.last_day ^ 2
-    end::bigint
-    from (
-      select
-        time_bucket('1 day', greatest(from_at, watched_from)) + interval '24 hours' as second_day,
-        time_bucket('1 day', to_at) as last_day
-    ) d
-    cross join lateral (
-      select
-        api.scheduled_minutes(watched_from, unwatched, from_at, least(to_at, d.second_day)) as first_day,
-        api.scheduled_minutes(watched_from, unwatched, d.last_day, to_at) as last_day
-    ) m
-  )
-  else (
-    select coalesce(
-      sum(
-        api.scheduled_minutes(
-          watched_from, unwatched, greatest(from_at, d.day), least(to_at, d.day + interval '24 hours')
-        ) ^ 2
-      ),
-      0
-    )::bigint
-    from generate_series(time_bucket('1 day', from_at), to_at, interval '24 hours') as d (day)
-  )
-end;
-
--- Minimum share of measured minutes. Below it the unmeasured rest is too uncertain, and no uptime is shown. Published
--- by /v1/thresholds.
+-- Minimum share of measured minutes. Below it most of the time is unknown, and no uptime is shown. Published by
+-- /v1/thresholds.
 create function api.uptime_min_coverage() returns double precision language sql immutable parallel safe return 0.5;
 
 -- A share in per cent, rounded down or up to three digits; null if the whole is 0. In integers: numeric division took
@@ -81,20 +45,17 @@ create function api.uptime_pct(measured bigint, down bigint, scheduled bigint) r
 language sql immutable parallel safe
 return case when measured >= scheduled * api.uptime_min_coverage() then api.pct_down(measured - down, measured) end;
 
--- The counts of an uptime, for anything and any period, as the sum of its days: scheduled, measured and down minutes,
--- and the inputs of the bounds.
-create type api.counted as (
-  scheduled_minutes  bigint,
-  measured_minutes   bigint,
-  down_minutes       bigint,
-  half_hour_squares  bigint,
-  three_hour_squares bigint,
-  day_squares        bigint,
-  day_products       bigint,
-  scheduled_squares  bigint
-);
+-- The bounds of an uptime: as if all scheduled minutes that nobody measured had been down, and as if none had. Rounded
+-- outwards, so that what happened in these minutes cannot lie outside. Null if nothing was measured.
+create function api.uptime_low(measured bigint, down bigint, scheduled bigint) returns numeric
+language sql immutable parallel safe
+return case when measured > 0 then api.pct_down(measured - down, scheduled) end;
 
--- An uptime with its basis: the share that was measured, and the bounds of the true value.
+create function api.uptime_high(measured bigint, down bigint, scheduled bigint) returns numeric
+language sql immutable parallel safe
+return case when measured > 0 then api.pct_up(scheduled - down, scheduled) end;
+
+-- An uptime with its basis: the share that was measured, and the bounds.
 create type api.uptime_basis as (
   "uptimePct"        numeric,
   "measuredMinutes"  bigint,
@@ -104,65 +65,17 @@ create type api.uptime_basis as (
   "uptimePctHigh"    numeric
 );
 
--- plpgsql, because its plan is cached.
-create function api.uptime_basis(c api.counted) returns api.uptime_basis
-language plpgsql immutable parallel safe
-as $$
-declare
-  b api.bounds := api.uptime_bounds(
-    c.scheduled_minutes, c.measured_minutes, c.down_minutes, c.half_hour_squares, c.three_hour_squares, c.day_squares,
-    c.day_products,
-    c.scheduled_squares
-  );
-begin
-  return row(
-    api.uptime_pct(c.measured_minutes, c.down_minutes, c.scheduled_minutes),
-    coalesce(c.measured_minutes, 0),
-    c.scheduled_minutes,
-    api.pct_down(coalesce(c.measured_minutes, 0), c.scheduled_minutes),
-    b.low,
-    b.high
-  )::api.uptime_basis;
-end;
-$$;
-
--- The same for a fleet, from those of its venues that have an uptime; their bounds are independent of each other
--- (api.fleet_bounds).
-create type api.fleet_part as (
-  scheduled double precision,
-  up        double precision,
-  below     double precision,
-  above     double precision
-);
-
-create function api.fleet_part(c api.counted, u api.uptime_basis) returns api.fleet_part
+-- Of anything and any period, from the sums over its days. Those of a fleet are the sums over its venues.
+create function api.uptime_basis(measured bigint, down bigint, scheduled bigint) returns api.uptime_basis
 language sql immutable parallel safe
-return case when c.measured_minutes > 0 then (
-  select row(
-    c.scheduled_minutes,
-    c.scheduled_minutes * p.pct,
-    (c.scheduled_minutes * case when u."uptimePctLow" < u."uptimePctHigh" then p.pct - u."uptimePctLow" else 0 end) ^ 2,
-    (c.scheduled_minutes * case when u."uptimePctLow" < u."uptimePctHigh" then u."uptimePctHigh" - p.pct else 0 end) ^ 2
-  )::api.fleet_part
-  from (select 100 * (1 - c.down_minutes / c.measured_minutes::double precision) as pct) p
-) end;
-
-create function api.fleet_basis(scheduled bigint, measured bigint, down bigint, part api.fleet_part)
-returns api.uptime_basis
-language sql immutable parallel safe
-return (
-  select row(
-    api.uptime_pct(measured, down, scheduled),
-    coalesce(measured, 0),
-    coalesce(scheduled, 0),
-    api.pct_down(coalesce(measured, 0), scheduled),
-    b.low,
-    b.high
-  )::api.uptime_basis
-  from api.fleet_bounds(
-    api.pct_down(measured - down, measured), part.scheduled::bigint, part.up, part.below, part.above
-  ) b
-);
+return row(
+  api.uptime_pct(measured, down, scheduled),
+  coalesce(measured, 0),
+  coalesce(scheduled, 0),
+  api.pct_down(coalesce(measured, 0), scheduled),
+  api.uptime_low(measured, down, scheduled),
+  api.uptime_high(measured, down, scheduled)
+)::api.uptime_basis;
 
 -- The UTC days of each venue. Every venue has every day of the window, with as many scheduled minutes as are over and
 -- published. On a day without measurements the other columns are null, not zero. `venue_ids` null: all venues.
@@ -174,16 +87,10 @@ returns table (
   measured_minutes integer,
   down_minutes integer,
   degraded_minutes integer,
-  half_hour_squares integer,
-  three_hour_squares integer,
   rest_minutes integer,
   rest_down_minutes integer,
-  rest_half_hour_squares integer,
-  rest_three_hour_squares integer,
   stream_minutes integer,
-  stream_down_minutes integer,
-  stream_half_hour_squares integer,
-  stream_three_hour_squares integer
+  stream_down_minutes integer
 )
 language sql stable
 begin atomic
@@ -195,9 +102,8 @@ begin atomic
       api.scheduled_minutes(v.watched_from, v.unwatched, c.from_at, c.to_at),
       coalesce(m.measured_minutes, 0)
     ),
-    m.measured_minutes, m.down_minutes, m.degraded_minutes, m.half_hour_squares, m.three_hour_squares,
-    m.rest_minutes, m.rest_down_minutes, m.rest_half_hour_squares, m.rest_three_hour_squares,
-    m.stream_minutes, m.stream_down_minutes, m.stream_half_hour_squares, m.stream_three_hour_squares
+    m.measured_minutes, m.down_minutes, m.degraded_minutes,
+    m.rest_minutes, m.rest_down_minutes, m.stream_minutes, m.stream_down_minutes
   from (
     select d.day, d.from_at, least(d.from_at + interval '24 hours', k.published_to) as to_at
     from api.clock k
@@ -236,7 +142,6 @@ create type api.uptime as (
   "degradedMinutes"  integer
 );
 
--- The bounds of a day assume nothing: as if all unmeasured minutes had been down, and as if none had.
 create function api.uptime_day(day date, scheduled integer, measured integer, down integer, degraded integer)
 returns api.uptime
 language sql immutable parallel safe
@@ -246,9 +151,8 @@ return row(
   coalesce(measured, 0),
   scheduled,
   api.pct_down(coalesce(measured, 0), scheduled),
-  -- null if nothing was measured, because down is null
-  api.pct_down(measured - down, scheduled),
-  api.pct_up(scheduled - down, scheduled),
+  api.uptime_low(measured, down, scheduled),
+  api.uptime_high(measured, down, scheduled),
   down,
   degraded
 )::api.uptime;

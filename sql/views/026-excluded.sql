@@ -17,7 +17,7 @@ where case
 end;
 
 -- What was excluded from a window, and why: impairments of regions, whose minutes count in no uptime. Not on days that
--- an earlier release counted, which excluded nothing.
+-- were written as days.
 create function api.excluded(window_days integer) returns json
 language sql stable
 begin atomic
@@ -39,7 +39,7 @@ begin atomic
   join region g using (region_id)
   cross join (
     select
-      greatest((c.today - window_days + 1)::timestamp at time zone 'UTC', c.made_from) as from_at,
+      greatest((c.today - window_days + 1)::timestamp at time zone 'UTC', c.days_from) as from_at,
       c.published_to,
       k.generated_at
     from api.counted_to c

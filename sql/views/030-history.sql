@@ -6,7 +6,7 @@ return case when counted >= api.p50_min_answers() then round((lower_ms + upper_m
 
 -- Typical REST latency over the seven days up to and including `today`: the median of per-minute medians over all
 -- endpoints and regions of a venue, in whole milliseconds. One row per venue; rows without a venue cover a whole
--- category, and the row with neither covers everything: medians do not add up, counts do. upkeep.keep_typical stores
+-- category, and the row with neither covers everything: medians do not add up, counts do. upkeep.store_typical stores
 -- it.
 create function api.typical_of_week(today date)
 returns table (venue_id smallint, category text, p50_ms integer, minutes bigint)
@@ -198,13 +198,8 @@ begin atomic
       sum(d.degraded_minutes) as degraded_minutes,
       sum(d.measured_minutes) as measured_minutes,
       sum(d.down_minutes) as down_minutes,
-      sum(d.half_hour_squares) as half_hour_squares,
-      sum(d.three_hour_squares) as three_hour_squares,
-      sum(d.measured_minutes * d.measured_minutes) as day_squares,
-      sum(d.measured_minutes * n.scheduled) as day_products,
       -- a measured minute was scheduled, whatever the registry's dates say
-      sum(n.scheduled - n.by_clock) as more_minutes,
-      sum(n.scheduled * n.scheduled - n.by_clock * n.by_clock) as more_squares
+      sum(greatest(d.measured_minutes - s.by_clock, 0)) as more_minutes
     from api.component_day d
     join component c using (component_id)
     cross join w
@@ -213,9 +208,6 @@ begin atomic
         c.watched_from, c.unwatched, d.day, least(d.day + interval '24 hours', w.published_to)
       ) as by_clock
     ) s
-    cross join lateral (
-      select s.by_clock, greatest(s.by_clock, d.measured_minutes) as scheduled
-    ) n
     where d.day >= (select w.from_at from w)
       and d.component_id = any (array(select o.component_id from component o where o.venue_id = any (venue_ids)))
     group by d.component_id
@@ -241,23 +233,21 @@ begin atomic
   cross join w
   left join counted d using (component_id)
   cross join lateral api.uptime_basis(
-    row(
+    d.measured_minutes,
+    d.down_minutes,
+    -- The whole minutes of a gap are counted over the window here and by day above: without `greatest`, these may be
+    -- more.
+    greatest(
       api.scheduled_minutes(c.watched_from, c.unwatched, w.from_at, w.published_to) + coalesce(d.more_minutes, 0),
-      d.measured_minutes,
-      d.down_minutes,
-      d.half_hour_squares,
-      d.three_hour_squares,
-      d.day_squares,
-      d.day_products,
-      api.scheduled_squares(c.watched_from, c.unwatched, w.from_at, w.published_to) + coalesce(d.more_squares, 0)
-    )::api.counted
+      d.measured_minutes
+    )
   ) u
   where c.published and c.venue_id = any (venue_ids)
   group by c.venue_id;
 end;
 
 -- The uptime of a venue's REST alone, or of its streams.
-create function api.uptime_part(c api.counted, down_minutes bigint) returns json
+create function api.uptime_part(measured bigint, down bigint, scheduled bigint) returns json
 language sql stable
 return (
   select json_build_object(
@@ -267,9 +257,9 @@ return (
     'coveragePct', u."coveragePct",
     'uptimePctLow', u."uptimePctLow",
     'uptimePctHigh', u."uptimePctHigh",
-    'downMinutes', uptime_part.down_minutes
+    'downMinutes', case when measured > 0 then down end
   )
-  from api.uptime_basis(c) u
+  from api.uptime_basis(measured, down, scheduled) u
 );
 
 -- Reliability of each of these venues over a window, and, in the row without a venue, of all of them together. All
@@ -296,50 +286,17 @@ begin
     select
       d.venue_id,
       count(d.measured_minutes)::int as measured_days,
+      sum(d.scheduled_minutes) as scheduled_minutes,
       -- null if nothing was measured: unknown, not zero
+      sum(d.measured_minutes) as measured_minutes,
       sum(d.down_minutes) as down_minutes,
-      sum(d.rest_down_minutes) filter (where d.rest_minutes > 0) as rest_down_minutes,
-      sum(d.stream_down_minutes) filter (where d.stream_minutes > 0) as stream_down_minutes,
       sum(d.degraded_minutes) as degraded_minutes,
-      row(
-        sum(d.scheduled_minutes),
-        sum(d.measured_minutes),
-        sum(d.down_minutes),
-        sum(d.half_hour_squares),
-        sum(d.three_hour_squares),
-        sum(d.measured_minutes * d.measured_minutes),
-        sum(d.scheduled_minutes * d.measured_minutes),
-        sum(d.scheduled_minutes * d.scheduled_minutes)
-      )::api.counted as of_all,
-      row(
-        sum(d.scheduled_minutes),
-        sum(d.rest_minutes),
-        sum(d.rest_down_minutes),
-        sum(d.rest_half_hour_squares),
-        sum(d.rest_three_hour_squares),
-        sum(d.rest_minutes * d.rest_minutes),
-        sum(d.scheduled_minutes * d.rest_minutes),
-        sum(d.scheduled_minutes * d.scheduled_minutes)
-      )::api.counted as of_rest,
-      row(
-        sum(d.scheduled_minutes),
-        sum(d.stream_minutes),
-        sum(d.stream_down_minutes),
-        sum(d.stream_half_hour_squares),
-        sum(d.stream_three_hour_squares),
-        sum(d.stream_minutes * d.stream_minutes),
-        sum(d.scheduled_minutes * d.stream_minutes),
-        sum(d.scheduled_minutes * d.scheduled_minutes)
-      )::api.counted as of_streams
+      sum(d.rest_minutes) as rest_minutes,
+      sum(d.rest_down_minutes) as rest_down_minutes,
+      sum(d.stream_minutes) as stream_minutes,
+      sum(d.stream_down_minutes) as stream_down_minutes
     from api.days(window_days, venue_ids) d
     group by grouping sets ((d.venue_id), ())
-  ),
-  fleet as (
-    select
-      row(sum((p.part).scheduled), sum((p.part).up), sum((p.part).below), sum((p.part).above))::api.fleet_part as part
-    from uptime u
-    cross join lateral (select api.fleet_part(u.of_all, api.uptime_basis(u.of_all)) as part) p
-    where u.venue_id is not null
   )
   select
     u.venue_id,
@@ -363,8 +320,8 @@ begin
       'uptimePct', (a.basis)."uptimePct",
       'uptimePctLow', (a.basis)."uptimePctLow",
       'uptimePctHigh', (a.basis)."uptimePctHigh",
-      'rest', api.uptime_part(u.of_rest, u.rest_down_minutes),
-      'streams', api.uptime_part(u.of_streams, u.stream_down_minutes),
+      'rest', api.uptime_part(u.rest_minutes, u.rest_down_minutes, u.scheduled_minutes),
+      'streams', api.uptime_part(u.stream_minutes, u.stream_down_minutes, u.scheduled_minutes),
       'components', coalesce(c.components, '[]'),
       'typicalP50Ms', h.p50_ms,
       'typicalP95Ms', h.p95_ms,
@@ -377,12 +334,7 @@ begin
     ) end
   from uptime u
   cross join lateral (
-    select case
-      when u.venue_id is not null then api.uptime_basis(u.of_all)
-      else api.fleet_basis(
-        (u.of_all).scheduled_minutes, (u.of_all).measured_minutes, (u.of_all).down_minutes, (select f.part from fleet f)
-      )
-    end as basis
+    select api.uptime_basis(u.measured_minutes, u.down_minutes, u.scheduled_minutes) as basis
   ) a
   left join venue v using (venue_id)
   left join api.component_uptimes(window_days, venue_ids) c using (venue_id)

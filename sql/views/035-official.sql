@@ -41,7 +41,7 @@ return kind not in ('binance-system-status', 'bitget-announcements', 'gate-annou
 create view api.feed as
 select
   v.venue_id,
-  v.source_id,
+  v.feed_id,
   api.kind_tells_incidents(v.official_kind) as tells_incidents,
   f.state,
   case f.state
@@ -56,24 +56,24 @@ select
   case when g.read_at is not null then least(g.read_at, k.generated_at) end as read_at
 from venue v
 cross join api.clock k
-left join official_source s using (source_id)
+left join feed s using (feed_id)
 left join lateral (
   select w.*
-  from official_reading w
-  where w.source_id = v.source_id and w.from_at <= k.generated_at
+  from feed_poll w
+  where w.feed_id = v.feed_id and w.from_at <= k.generated_at
   order by w.from_at desc
   limit 1
 ) r on true
 left join lateral (
   select w.until_at as read_at
-  from official_reading w
-  where w.source_id = v.source_id and w.from_at <= k.generated_at and w.problem is null
+  from feed_poll w
+  where w.feed_id = v.feed_id and w.from_at <= k.generated_at and w.problem is null
   order by w.from_at desc
   limit 1
 ) g on true
 cross join lateral (
   select case
-    when v.source_id is null then 'none'
+    when v.feed_id is null then 'none'
     -- A reading in the future is no sign of life: some clock was wrong. Feeds are still read while an engine hangs, up
     -- to the five minutes after which that counts as silence, so six minutes are allowed.
     when r.problem is null
@@ -92,22 +92,22 @@ return json_build_object(
   'problem', f.problem,
   'since', api.iso(f.since),
   'readAt', api.iso(f.read_at),
-  'tellsIncidents', f.source_id is not null and f.tells_incidents
+  'tellsIncidents', f.feed_id is not null and f.tells_incidents
 );
 
 -- The times between two instants for which we know the content of these feeds: when they were read, with gaps shorter
 -- than a break, and what their histories covered.
 create function api.feed_coverage(source_ids integer[], from_at timestamptz, to_at timestamptz)
-returns table (source_id integer, seen tstzmultirange)
+returns table (feed_id integer, seen tstzmultirange)
 language sql stable
 begin atomic
-  select r.source_id, range_agg(tstzrange(r.covers_from, r.until_at + api.feed_silent_after(), '[]'))
-  from official_reading r
-  where r.source_id = any (source_ids)
+  select r.feed_id, range_agg(tstzrange(r.covers_from, r.until_at + api.feed_silent_after(), '[]'))
+  from feed_poll r
+  where r.feed_id = any (source_ids)
     and r.problem is null
     and r.until_at >= from_at - api.feed_silent_after()
     and r.covers_from <= to_at
-  group by r.source_id;
+  group by r.feed_id;
 end;
 
 -- The notices of each venue that had been read by the instant of the answer. `kind` is incident, maintenance, or other:
@@ -159,12 +159,12 @@ from venue v
 cross join api.clock k
 left join lateral (
   select w.until_at as read_at
-  from official_reading w
-  where w.source_id = v.source_id and w.problem is null
+  from feed_poll w
+  where w.feed_id = v.feed_id and w.problem is null
   order by w.from_at desc
   limit 1
 ) g on true
-join official_incident n on n.source_id = v.source_id
+join notice n on n.feed_id = v.feed_id
 where n.first_seen_at <= k.generated_at
   -- about this venue, if several share the feed, by its title, an earlier title or a component
   and (
@@ -172,7 +172,7 @@ where n.first_seen_at <= k.generated_at
     or lower(n.title) like any (v.official_about)
     or exists (select from unnest(n.subjects) s where lower(s) like any (v.official_about))
     or exists (
-      select from official_change c where c.notice_id = n.notice_id and lower(c.title) like any (v.official_about)
+      select from notice_change c where c.notice_id = n.notice_id and lower(c.title) like any (v.official_about)
     )
   );
 
@@ -235,12 +235,12 @@ as $$
 begin
   return (
     select exists (
-      select from official_reading r
-      where r.source_id = v.source_id and r.problem is null
+      select from feed_poll r
+      where r.feed_id = v.feed_id and r.problem is null
         and r.covers_from <= started and r.until_at >= started - api.feed_silent_after()
     )
     from venue v
-    where v.venue_id = of_venue and v.source_id is not null
+    where v.venue_id = of_venue and v.feed_id is not null
   );
 end;
 $$;
@@ -254,7 +254,7 @@ begin atomic
   select json_build_object(
     'source', v.official_kind,
     'page', v.official_page,
-    'observed', exists (select from api.feed_coverage(array[v.source_id], from_at, to_at)),
+    'observed', exists (select from api.feed_coverage(array[v.feed_id], from_at, to_at)),
     'feed', api.feed_body(f),
     'incidents', (
       select coalesce(json_agg(t.body order by t.started_at desc, t.notice_id desc), '[]')

@@ -1,8 +1,3 @@
--- Number of regions that had a vote at a decision. Evidence of releases before 0.10 has it under another name.
-create function api.counted_of(votes jsonb) returns jsonb
-language sql immutable parallel safe
-return coalesce(votes -> 'counted', votes -> 'reporting');
-
 -- The Incident object (`body`), the same wherever it appears. An incident lasts until its last bad sample: the hold
 -- until it closes is not part of the venue's trouble. A closed one has the worst severity that it reached, as its
 -- closing alert has: an outage that faded before it ended is still an outage. Retracted incidents are excluded. Those
@@ -49,7 +44,7 @@ select
     case when i.closed_at is not null then round(extract(epoch from i.last_bad_at - i.started_at)) end,
     'quorum', i.evidence -> 'opening' -> 'quorum',
     'reporting', i.evidence -> 'opening' -> 'reporting',
-    'counted', api.counted_of(i.evidence -> 'opening'),
+    'counted', i.evidence -> 'opening' -> 'counted',
     'regions', coalesce(
       (
         select json_agg(vote ->> 'region')
@@ -91,17 +86,15 @@ select
 from api.incident_written i
 where i.published;
 
--- What is public about a retracted incident: when and why; the reason is null if it was given before reasons were
--- public. Nothing for unpublished venues.
+-- What is public about a retracted incident: when and why. Nothing for unpublished venues.
 create view api.retracted as
 select
   i.slug,
   api.iso(i.retracted_at) as retracted_at,
-  case when p.incident_id is null then i.retraction_reason end as reason
+  i.retraction_reason as reason
 from incident i
 join component c using (component_id)
 join venue v using (venue_id)
-left join retracted_in_confidence p using (incident_id)
 where i.retracted_at is not null and v.published;
 
 -- The samples of some components between two instants, by minute, as far as they had arrived by known_at. Like
@@ -110,9 +103,7 @@ create function api.minutes_between(components integer[], from_at timestamptz, t
 returns table (
   minute timestamptz, component_id integer, region_id smallint, samples integer, good integer, p50_us integer,
   p95_us integer,
-  dns integer, connect integer, tls integer, timeout integer, http integer, blocked integer, limited integer,
-  halted integer, body integer,
-  handshake integer, closed integer, stall integer
+  faults fault[]
 )
 language plpgsql stable
 set plan_cache_mode = force_custom_plan
@@ -131,18 +122,7 @@ begin
     count(*) filter (where s.good)::int,
     round(percentile_cont(0.5) within group (order by s.latency_us) filter (where s.good))::int,
     round(percentile_cont(0.95) within group (order by s.latency_us) filter (where s.good))::int,
-    count(*) filter (where s.fault = 'dns')::int,
-    count(*) filter (where s.fault = 'connect')::int,
-    count(*) filter (where s.fault = 'tls')::int,
-    count(*) filter (where s.fault = 'timeout')::int,
-    count(*) filter (where s.fault = 'http')::int,
-    count(*) filter (where s.fault = 'blocked')::int,
-    count(*) filter (where s.fault = 'limited')::int,
-    count(*) filter (where s.fault = 'halted')::int,
-    count(*) filter (where s.fault = 'body')::int,
-    count(*) filter (where s.fault = 'handshake')::int,
-    count(*) filter (where s.fault = 'closed')::int,
-    count(*) filter (where s.fault = 'stall')::int
+    array_agg(s.fault) filter (where s.fault is not null)
   from sample s
   where s.component_id = any (components)
     and s.ts >= from_at and s.ts < to_at and s.ts <= known_at
@@ -156,15 +136,12 @@ create function api.minutes_touching(components integer[], from_at timestamptz, 
 returns table (
   minute timestamptz, component_id integer, region_id smallint, samples integer, good integer, p50_us integer,
   p95_us integer,
-  dns integer, connect integer, tls integer, timeout integer, http integer, blocked integer, limited integer,
-  halted integer, body integer,
-  handshake integer, closed integer, stall integer
+  faults fault[]
 )
 language sql stable
 begin atomic
   select
-    m.minute, m.component_id, m.region_id, m.samples, m.good, m.p50_us, m.p95_us,
-    m.dns, m.connect, m.tls, m.timeout, m.http, m.blocked, m.limited, m.halted, m.body, m.handshake, m.closed, m.stall
+    m.minute, m.component_id, m.region_id, m.samples, m.good, m.p50_us, m.p95_us, m.faults
   from sample_minute m
   where m.component_id = any (components)
     and m.minute >= time_bucket('1 minute', from_at) and m.minute <= to_at
@@ -186,44 +163,19 @@ end;
 create function api.errors(of_component integer, from_at timestamptz, to_at timestamptz) returns json
 language sql stable
 begin atomic
-  with by_region as materialized (
-    select
-      m.region_id,
-      sum(m.samples)::int as samples,
-      sum(m.samples - m.good)::int as bad,
-      sum(m.dns)::int as dns,
-      sum(m.connect)::int as connect,
-      sum(m.tls)::int as tls,
-      sum(m.timeout)::int as timeout,
-      sum(m.http)::int as http,
-      sum(m.blocked)::int as blocked,
-      sum(m.limited)::int as limited,
-      sum(m.halted)::int as halted,
-      sum(m.body)::int as body,
-      sum(m.handshake)::int as handshake,
-      sum(m.closed)::int as closed,
-      sum(m.stall)::int as stall
-    from api.minutes_touching(array[of_component], from_at, to_at) m
+  with minutes as materialized (
+    select * from api.minutes_touching(array[of_component], from_at, to_at)
+  ),
+  by_region as materialized (
+    select m.region_id, sum(m.samples)::int as samples, sum(m.samples - m.good)::int as bad
+    from minutes m
     group by m.region_id
   ),
   faults as (
-    select b.region_id, f.fault, f.n
-    from by_region b
-    cross join lateral (
-      values
-        ('dns', b.dns), ('connect', b.connect), ('tls', b.tls), ('timeout', b.timeout), ('http', b.http),
-        ('blocked', b.blocked), ('limited', b.limited), ('halted', b.halted), ('body', b.body),
-        ('handshake', b.handshake), ('closed', b.closed), ('stall', b.stall),
-        -- a sample has one fault, and this one has no column of its own
-        (
-          'stale',
-          b.bad - (
-            b.dns + b.connect + b.tls + b.timeout + b.http + b.blocked + b.limited + b.halted + b.body + b.handshake
-              + b.closed + b.stall
-          )
-        )
-    ) as f (fault, n)
-    where f.n > 0
+    select m.region_id, f.fault::text as fault, count(*)::int as n
+    from minutes m
+    cross join unnest(m.faults) as f (fault)
+    group by m.region_id, f.fault
   )
   select json_build_object(
     'from', api.iso(from_at),

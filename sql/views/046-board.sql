@@ -1,7 +1,7 @@
 -- A point of a sparkline; a row type, as api.uptime is.
 create type api.sparkline_point as ("at" text, "p50Ms" integer, "samples" bigint);
 
--- The uptime of each published venue over ninety days, with its days, and its part in that of the fleet.
+-- The uptime of each published venue over ninety days, with its days.
 create function api.board_uptimes()
 returns table (
   venue_id           smallint,
@@ -15,8 +15,7 @@ returns table (
   "scheduledMinutes" bigint,
   "coveragePct"      numeric,
   "uptimePctLow"     numeric,
-  "uptimePctHigh"    numeric,
-  part               api.fleet_part
+  "uptimePctHigh"    numeric
 )
 language sql stable
 as $$
@@ -27,11 +26,6 @@ as $$
       sum(d.scheduled_minutes) as scheduled,
       sum(d.measured_minutes) as measured,
       sum(d.down_minutes) as down,
-      sum(d.half_hour_squares) as half_hour_squares,
-      sum(d.three_hour_squares) as three_hour_squares,
-      sum(d.measured_minutes * d.measured_minutes) as day_squares,
-      sum(d.scheduled_minutes * d.measured_minutes) as day_products,
-      sum(d.scheduled_minutes * d.scheduled_minutes) as scheduled_squares,
       json_agg(
         api.uptime_day(d.day, d.scheduled_minutes, d.measured_minutes, d.down_minutes, d.degraded_minutes)
         order by d.day
@@ -39,15 +33,9 @@ as $$
     from api.days(90) d
     group by d.venue_id
   )
-  select b.venue_id, b.measured_days, b.scheduled, b.measured, b.down, b.days, u.*, api.fleet_part(c.counted, u)
+  select b.venue_id, b.measured_days, b.scheduled, b.measured, b.down, b.days, u.*
   from bars b
-  cross join lateral (
-    select row(
-      b.scheduled, b.measured, b.down, b.half_hour_squares, b.three_hour_squares, b.day_squares, b.day_products,
-      b.scheduled_squares
-    )::api.counted as counted
-  ) c
-  cross join lateral api.uptime_basis(c.counted) u
+  cross join lateral api.uptime_basis(b.measured, b.down, b.scheduled) u
 $$;
 
 -- The last day of latency of each published venue, by hour: REST answers seen from all regions.
@@ -131,7 +119,7 @@ end;
 --
 -- plpgsql, because its plan is cached for the life of the connection: it reads so much that planning took a quarter of
 -- the time. A generic plan for all categories: with the values of each call it would be no better, and planned each
--- time. Longer than 150 lines: one statement, so that all parts describe the same instant.
+-- time. One statement, so that all parts describe the same instant.
 create function api.board(only_category text, all_categories text[], cadence_ms integer)
 returns table (generated_at timestamptz, body text)
 language plpgsql stable
@@ -210,7 +198,6 @@ begin
       sum(u.scheduled)::bigint as scheduled,
       sum(u.measured)::bigint as measured,
       sum(u.down)::bigint as down,
-      row(sum((u.part).scheduled), sum((u.part).up), sum((u.part).below), sum((u.part).above))::api.fleet_part as part,
       coalesce(sum(i.n), 0) as active_incidents
     from rows r
     left join api.board_uptimes() u using (venue_id)
@@ -287,7 +274,7 @@ begin
         'incidents', r.incidents
       )
       from board b
-      cross join lateral api.fleet_basis(b.scheduled, b.measured, b.down, b.part) u
+      cross join lateral api.uptime_basis(b.measured, b.down, b.scheduled) u
       cross join categories c
       cross join recent r
       cross join reporting f

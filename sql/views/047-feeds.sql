@@ -41,7 +41,7 @@ select
       'closedAt', api.iso(i.closed_at),
       -- while it is open, this moves with every tick
       'endedAt', case when i.closed_at is not null then api.iso(i.last_bad_at) end,
-      'counted', api.counted_of(i.evidence -> 'opening'),
+      'counted', i.evidence -> 'opening' -> 'counted',
       'regions', (
         select coalesce(json_agg(vote ->> 'region'), '[]')
         from jsonb_array_elements(i.evidence -> 'opening' -> 'votes') vote
@@ -50,18 +50,17 @@ select
     ) end,
     'retraction', case when i.retracted_at is not null then json_build_object(
       'at', api.iso(i.retracted_at),
-      'reason', case when p.incident_id is null then i.retraction_reason end
+      'reason', i.retraction_reason
     ) end
   ) as body
 from incident i
 join component c using (component_id)
 join venue v using (venue_id)
 cross join api.clock k
-left join retracted_in_confidence p using (incident_id)
 where v.published
   and (i.retracted_at is null or i.retracted_at > k.generated_at - api.retraction_listed_for());
 
--- The end that a venue planned for a maintenance, from the entry of its feed as it came (official_incident.raw); null
+-- The end that a venue planned for a maintenance, from the entry of its feed as it came (notice.raw); null
 -- if it gives none, or one that cannot be right. Statuspage and Better Stack write an instant, OKX and Bybit
 -- milliseconds, Instatus a duration in minutes. By patterns and not as JSON: the text may have been cut, and PostgreSQL
 -- refuses some JSON, which would be an error of the whole calendar. So would an instant be that does not exist: the
@@ -119,7 +118,7 @@ select
   ) as body
 from api.notice n
 join venue v using (venue_id)
-join official_incident o using (notice_id)
+join notice o using (notice_id)
 cross join lateral (
   select case
     when n.resolved_at > n.started_at then n.resolved_at
@@ -128,7 +127,7 @@ cross join lateral (
 ) e
 -- `last_seen_at` also moves when a feed is only written again
 cross join lateral (
-  select coalesce(max(c.at), n.first_seen_at) as at from official_change c where c.notice_id = n.notice_id
+  select coalesce(max(c.at), n.first_seen_at) as at from notice_change c where c.notice_id = n.notice_id
 ) c
 cross join lateral (
   select

@@ -31,14 +31,14 @@ language sql stable
 set enable_nestloop = off
 begin atomic
   with feeds as materialized (
-    select f.venue_id, f.source_id, f.tells_incidents
+    select f.venue_id, f.feed_id, f.tells_incidents
     from api.feed f
-    where f.venue_id = any (venue_ids) and f.source_id is not null
+    where f.venue_id = any (venue_ids) and f.feed_id is not null
   ),
   known as materialized (
     select g.*
     from api.feed_coverage(
-      (select array_agg(f.source_id) from feeds f), from_at - api.paired_within(), to_at + api.paired_within()
+      (select array_agg(f.feed_id) from feeds f), from_at - api.paired_within(), to_at + api.paired_within()
     ) g
   ),
   incidents as materialized (
@@ -55,7 +55,7 @@ begin atomic
     from incident i
     join component c using (component_id)
     join feeds f using (venue_id)
-    left join known k using (source_id)
+    left join known k using (feed_id)
     where f.tells_incidents and i.retracted_at is null and i.started_at >= from_at and i.started_at <= to_at
   ),
   -- materialized, so that a notice is classified once
@@ -265,7 +265,7 @@ begin
     from bounds b
     cross join api.clock k
     cross join lateral api.feed_coverage(
-      (select array_agg(v.source_id) from venue v where v.venue_id = any (venue_ids)), b.from_at, k.generated_at
+      (select array_agg(v.feed_id) from venue v where v.venue_id = any (venue_ids)), b.from_at, k.generated_at
     ) g
   ),
   feeds as materialized (
@@ -277,7 +277,7 @@ begin
       m.days
     from api.feed f
     cross join bounds b
-    left join known g using (source_id)
+    left join known g using (feed_id)
     cross join lateral (
       select array_agg(d.day) as days
       from venue_day d
@@ -389,7 +389,7 @@ begin atomic
       exists (
         select
         from api.feed_coverage(
-          array[f.source_id], i.started_at - api.paired_within(), i.started_at + api.paired_within()
+          array[f.feed_id], i.started_at - api.paired_within(), i.started_at + api.paired_within()
         )
       ) as observed
     from this i

@@ -42,14 +42,14 @@ begin atomic
     'summary', format(
       '%s of %s regions with a vote see %s; %s %s needed%s',
       s.agreeing,
-      api.counted_of(noted),
+      noted -> 'counted',
       case kind when 'escalated' then 'an outage' else 'it bad' end,
       noted ->> 'quorum',
       case when kind = 'closed' then 'would be' when noted ->> 'quorum' = '1' then 'is' else 'are' end,
       ': ' || f.list
     ),
     'reporting', noted -> 'reporting',
-    'counted', api.counted_of(noted),
+    'counted', noted -> 'counted',
     'quorum', noted -> 'quorum',
     'confirming', noted -> 'confirming',
     'votes', coalesce(s.votes, '[]'),

@@ -90,7 +90,7 @@ create type api.figures as (
 -- another kind.
 --
 -- Kept figures for whole hours, raw samples outside them: raw samples of all regions would cost three times the rest of
--- the page. Longer than 150 lines: the chart and the figures share raw samples, and reading those of a day takes the
+-- the page. The chart and the figures share raw samples, and reading those of a day takes the
 -- embedded database a third of the page's time (40 ms of 120).
 --
 -- One bound on hours is written with `is true`: without it the planner takes a range of unknown bounds for a narrow

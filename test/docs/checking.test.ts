@@ -102,7 +102,7 @@ async function makeWorldOfAllKinds(db: Db): Promise<void> {
       where region = 'eu-central'
       returning region_id, process
     )
-    insert into watch (region_id, venue_id, process)
+    insert into venue_lease (region_id, venue_id, process)
     select p.region_id, v.venue_id, p.process
     from probe_of_europe p
     cross join venue v

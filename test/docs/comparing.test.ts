@@ -168,7 +168,7 @@ async function randomQuarter(pool: Pool, random: () => number, now: Date): Promi
     );
     await said(pool, venue, now, [whole(...notices)]);
     const gap = measuredDays * 24 - some(measuredDays * 24);
-    await pool.query(sql`delete from official_reading where source_id = ${await sourceOf(pool, venue)}`);
+    await pool.query(sql`delete from feed_poll where feed_id = ${await sourceOf(pool, venue)}`);
     await readThrough(pool, venue, at(measuredDays * 24), at(gap));
     await readThrough(pool, venue, at(Math.max(0, gap - some(20))), now);
   }

@@ -237,7 +237,7 @@ void t.test("the evidence shown is what the database computes from its votes", a
   const well = { vote: "operational", bad: 0, faults: {} };
   for (const kind of ["opened", "escalated", "closed"]) {
     const votes = kind === "closed" ? [well, recovering, well] : [bad, bad, well];
-    const { summary } = (await evidenceOf(pool, kind, { reporting: 3, quorum: 2, votes }))!;
+    const { summary } = (await evidenceOf(pool, kind, { reporting: 3, counted: 3, quorum: 2, votes }))!;
     t.ok(page.includes(`\n${summary}\n`), summary);
   }
   const [{ reason } = { reason: "" }] = (exampleOf(alert) as Alert).evidence!.notCounted;

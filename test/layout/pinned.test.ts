@@ -24,14 +24,37 @@ void t.test("pip installs only files whose hashes are listed", (t) => {
   t.end();
 });
 
+void t.test("the lockfile leaves the choice of the registry to npm", (t) => {
+  const lockfile = readFileSync(packagedFile("package-lock.json"), "utf8");
+  t.notMatch(lockfile, /"resolved": "(?!packages\/|clients\/)/);
+  t.end();
+});
+
+const folder = packagedFile(".github/workflows");
+const workflows = readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), "utf8") }));
+
 void t.test("actions are named by their commit, with the tag beside it", (t) => {
-  const folder = packagedFile(".github/workflows");
-  const uses = readdirSync(folder).flatMap((file) =>
-    readFileSync(join(folder, file), "utf8")
-      .split("\n")
-      .filter((line) => line.includes("uses:")),
-  );
+  const uses = workflows.flatMap(({ text }) => text.split("\n").filter((line) => line.includes("uses:")));
   t.ok(uses.length > 5);
   for (const line of uses) t.match(line, /uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  t.end();
+});
+
+void t.test("no workflow runs twice at once, may write by default, or reads a secret", (t) => {
+  for (const { name, text } of workflows) {
+    t.match(text, /^permissions:\n {2}contents: read\n\n/m, name);
+    t.match(text, /^concurrency:\n {2}group: \S/m, name);
+    t.equal(text.match(/^ {4}runs-on:/gm)!.length, text.match(/^ {4}timeout-minutes:/gm)!.length, name);
+    t.notMatch(text, "secrets.", name);
+  }
+  t.end();
+});
+
+void t.test("a release is built and published by what is named by its digest", (t) => {
+  const { text } = workflows.find(({ name }) => name === "release.yaml")!;
+  const images = text.match(/[\w-]+\/[\w-]+:v?\d\S+/g)!;
+  t.equal(images.length, 2);
+  for (const image of images) t.match(image, /:v?\d+\.\d+\.\d+@sha256:[0-9a-f]{64}$/);
+  for (const install of text.match(/pip" install.*/g)!) t.match(install, " --require-hashes ");
   t.end();
 });

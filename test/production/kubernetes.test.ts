@@ -9,6 +9,7 @@ import { parseYaml } from "@redocly/openapi-core";
 import t from "tap";
 import { commands } from "../../server/cli/command-line.js";
 import { packagedFile, version } from "../../shared/config/package.js";
+import { owner } from "../support/stamps.js";
 import type { Service as Program } from "../../shared/config/service.js";
 import { readSettings } from "../../shared/config/settings.js";
 import { isSettingOfDeployments } from "../support/deployed-settings.js";
@@ -251,7 +252,7 @@ void t.test(
   (t) => {
     const ours = applied.map(({ dir }) => built(dir)).join("---\n");
     for (const dir of ["database", "monitoring"]) t.match(built(dir), "kind:");
-    t.match(ours, `image: registry.example.org/venuewatch:${version}`);
+    t.match(ours, `image: ${owner.image}:${version}`);
     t.notMatch(ours, "image: venuewatch", "every container has it");
     for (const region of regions) t.match(ours, `name: venuewatch-probe-${region}\n`);
     t.end();

@@ -19,6 +19,8 @@ void t.test("the licence is Apache 2.0, verbatim", (t) => {
   const theirs = readFileSync(packagedFile("node_modules/@opentelemetry/api/LICENSE"), "utf8");
   const owner = /Copyright \d{4} The venuewatch authors$/m;
   t.equal(ours.replace(owner, "Copyright [yyyy] [name of copyright owner]"), theirs);
+  const library = readFileSync(packagedFile("packages/embedded-timescaledb/LICENSE"), "utf8");
+  t.ok(library === ours, "the embedded database's package has the same");
   t.end();
 });
 

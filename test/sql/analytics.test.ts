@@ -6,7 +6,6 @@ import t, { type Test } from "tap";
 import { sql } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { scramVerifier } from "@venuewatch/embedded-timescaledb/scram";
-import { readScript } from "../../shared/database/sql-files.js";
 import { analystsAsk } from "../support/analysts.js";
 import { serve } from "../support/api.js";
 import { migratedDatabase } from "../support/database.js";
@@ -165,7 +164,7 @@ void t.test("the analysts' interface", async (t) => {
         { name: "api.heard_of_primary()", owner: "vw_definer" },
         { name: "api.open_venue_hours(timestamp with time zone,timestamp with time zone)", owner: "vw_definer" },
         { name: "api.wal_bytes()", owner: "vw_definer" },
-        ...[...["keep_probe", "record_samples", "release_venue_leases", "require_region", "share_venue_leases"]].map(
+        ...["record_samples", "release_venue_leases", "renew_probe", "require_region", "share_venue_leases"].map(
           (name) => ({ name: `upkeep.${name}`, owner: "vw_core" }),
         ),
       ],
@@ -194,33 +193,6 @@ void t.test("the analysts' interface", async (t) => {
       `select * from analytics.pairings_between('infinity', '-infinity')`,
     ])
       await t.resolves(analyst.query(statement), statement);
-  });
-
-  await t.test("is all that remains of rights from earlier releases", async (t) => {
-    await pool.script(`
-      insert into sample (ts, component_id, region_id, good)
-      select now() - interval '2 days', component_id, 1, true from component;
-      select compress_chunk(c) from show_chunks('sample') c;
-      insert into sample (ts, component_id, region_id, good) select now(), component_id, 1, true from component
-    `);
-    await pool.script("call upkeep.refresh_all(now() - interval '3 days', now())");
-    // as in version 0.7
-    await pool.script(`
-      grant usage on schema venuewatch, engine, api to vw_analyst;
-      grant select on sample, sample_minute, sample_hour, venue_day, incident, delivery, venue to vw_analyst;
-    `);
-    const granted = () =>
-      pool.query<{ relation: string }>(sql`
-        select c.oid::regclass::text as relation
-        from pg_class c
-        join pg_namespace n on n.oid = c.relnamespace
-        where n.nspname in ('venuewatch', 'api', '_timescaledb_internal')
-          and exists (select from aclexplode(c.relacl) a where a.grantee = 'vw_analyst'::regrole)
-      `);
-    t.ok((await granted()).length > 10, "chunks, too");
-    // each migration that recreates definitions runs it, under our name
-    await pool.script(await readScript("roles.sql"));
-    t.strictSame(await granted(), []);
   });
 });
 
@@ -261,7 +233,7 @@ void t.test(
     const { pool, url } = await migratedDatabase(t);
     const name = `analyst_${randomBytes(6).toString("hex")}`;
     t.teardown(() => pool.script(`drop role if exists ${name}`));
-    await pool.file("keep_login", [name, "analyst", scramVerifier("x"), null, false, null]);
+    await pool.file("store_login", [name, "analyst", scramVerifier("x"), null, false, null]);
 
     await t.test("are the documented ones", async (t) => {
       const wanted = await pool.query<{ setting: string; value: string }>(

@@ -1,7 +1,7 @@
 /** Callers round the ends of a window and limit them by what is already made: it may end before it begins. */
 import t from "tap";
 import { sql } from "../../shared/database/pool.js";
-import { rollupsOfDays, rollupsOfHours } from "../../server/engine/reconcile.js";
+import { rollupsOf, spansToReconcile } from "../../server/engine/reconcile.js";
 import { migratedDatabase } from "../support/database.js";
 import { insertRaw } from "../support/random-samples.js";
 import { minuteMs, refreshEverything, rowsOfRollups, samplesAround } from "../support/rollup-upkeep.js";
@@ -16,7 +16,7 @@ void t.test("a window that ends before it begins, or at once, has no parts and r
   t.ok(before.sample_minute!.length > 0);
   // a refresh of anything would find no samples, and erase rows
   await pool.script("truncate sample");
-  for (const rollup of [...rollupsOfHours, ...rollupsOfDays])
+  for (const rollup of [...rollupsOf.hour, ...rollupsOf.day])
     for (const span of ["0", "1 microsecond", "1 hour", "40 days"]) {
       const [parts] = await pool.query(sql`
         select upkeep.backed(${rollup}, ${now}, ${now}::timestamptz - ${span}::interval) = '{}' as none
@@ -30,13 +30,14 @@ void t.test("a window that ends before it begins, or at once, has no parts and r
   t.strictSame(await rowsOfRollups(pool), before);
 });
 
-void t.test("reconciling waits without an error until an upgrade has rebuilt the day", async (t) => {
+void t.test("days that were written as days are not reconciled", async (t) => {
   await insertRaw(pool, samplesAround(new Date(+now - 90 * minuteMs), 3));
-  const windowsMadeFrom = async (madeFrom: string) => {
-    await pool.query(sql`update rollups_made set made_from = ${madeFrom}::timestamptz`);
-    return pool.file("reconcile_window", [now, null]);
+  const daysFrom = async (from: string) => {
+    await pool.query(sql`update added_up set days_from = ${from}::timestamptz`);
+    const spans = await spansToReconcile(pool, new Date(+now + 2 * 24 * 60 * minuteMs), { expiring: false });
+    return spans.filter(({ level }) => level === "day");
   };
-  t.ok((await windowsMadeFrom("-infinity")).length > 0, "there is something to reconcile");
-  t.strictSame(await windowsMadeFrom(now.toISOString()), []);
-  t.strictSame(await windowsMadeFrom("tomorrow"), []);
+  await pool.query(sql`update added_up set days_to = now() + interval '1 day'`);
+  t.ok((await daysFrom("-infinity")).length > 0, "there is something to reconcile");
+  t.strictSame(await daysFrom(new Date(+now + 5 * 24 * 60 * minuteMs).toISOString()), []);
 });

@@ -47,7 +47,7 @@ void t.test("typical latencies are percentiles of the last seven days, counted o
   await nextTick();
   t.strictSame(await typical(), expected);
 
-  await Promise.all(Array.from({ length: 4 }, () => pool.query(sql`call upkeep.keep_typical()`)));
+  await Promise.all(Array.from({ length: 4 }, () => pool.query(sql`call upkeep.store_typical()`)));
   await pool.query(
     sql`update typical_week set p50_ms = p50_ms + 1 where holds_from = (select max(holds_from) from typical_week)`,
   );
@@ -59,7 +59,7 @@ void t.test("typical latencies are percentiles of the last seven days, counted o
     "the newest version applies from then on, and concurrent counts store it once",
   );
   await pool.query(sql`update typical_week set holds_from = holds_from - interval '1 day'`);
-  await pool.query(sql`call upkeep.keep_typical()`);
+  await pool.query(sql`call upkeep.store_typical()`);
   const versions = await pool.query(sql`select distinct holds_from from typical_week`);
   t.equal(versions.length, 2, "two versions are kept: the newest and one that may still be shown");
 

@@ -92,7 +92,7 @@ void t.test("no refresh erases roll-ups whose samples are dropped", async (t) =>
   ];
   const narrow = [
     sql`call upkeep.refresh_newest(${now})`,
-    sql`call upkeep.refresh_open_buckets(${now})`,
+    sql`call upkeep.refresh_open_buckets(${now}, true)`,
     sql`call upkeep.refresh_hours(${now})`,
     sql`call upkeep.refresh_late(${now})`,
     ...days.map((at) => sql`call upkeep.refresh_all(${new Date(at - hourMs)}, ${new Date(at + hourMs)})`),

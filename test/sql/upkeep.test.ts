@@ -31,7 +31,7 @@ void t.test("upkeep of an empty database succeeds", async (t) => {
     const samples = samplesAround(from, 3);
     await insertRaw(pool, samples);
     await pool.query(sql`call upkeep.refresh_newest(${now})`);
-    await pool.query(sql`call upkeep.refresh_open_buckets(${now})`);
+    await pool.query(sql`call upkeep.refresh_open_buckets(${now}, true)`);
     await pool.query(sql`call upkeep.refresh_late(${now})`);
     await assertRolledUp(t, pool, samples, now);
   });
@@ -123,7 +123,7 @@ void t.test("a day's last minutes reach its roll-up", async (t) => {
   const samples = samplesAround(new Date(midnight - minuteMs), 1);
   await insertRaw(pool, samples);
   await pool.query(sql`call upkeep.refresh_newest(${new Date(midnight + 4_000)})`);
-  await pool.query(sql`call upkeep.refresh_open_buckets(${new Date(midnight + 5 * minuteMs)})`);
+  await pool.query(sql`call upkeep.refresh_open_buckets(${new Date(midnight + 5 * minuteMs)}, true)`);
   t.strictSame(
     await pool.query(sql`select day from venue_day`),
     [{ day: new Date(midnight - dayMs) }],

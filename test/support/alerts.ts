@@ -84,7 +84,7 @@ export async function happened(
   const escalatedAt = atOf("escalated");
   const peak = escalatedAt ? "outage" : severity;
   const noted = (kind: Kind) => ({
-    ...{ at: atOf(kind), state: peak, reporting: 3, quorum: 2, confirming: kind === "closed" ? 0 : 2 },
+    ...{ at: atOf(kind), state: peak, reporting: 3, counted: 3, quorum: 2, confirming: kind === "closed" ? 0 : 2 },
     votes: ["ap-southeast", "eu-central", "us-east"].map((region, i) => ({
       ...{ region, samples: 12, slow: 0, badRun: 6, p50Ms: 80, typicalP50Ms: 80 },
       ...(kind !== "closed" && i > 0

@@ -90,7 +90,7 @@ async function migrateAsMeasured(pool: Pool, registry: Registry): Promise<void> 
  */
 async function keepPlans(pool: Pool): Promise<void> {
   await pool.script(`
-    alter function engine.keep_region_states set plan_cache_mode = force_generic_plan;
+    alter function engine.store_region_states set plan_cache_mode = force_generic_plan;
     alter function engine.retract_incidents set plan_cache_mode = force_generic_plan
   `);
 }

@@ -8,7 +8,7 @@ export async function emptied(database: TestDatabase): Promise<TestDatabase> {
   const { pool, registry } = database;
   await forget(pool);
   await pool.script(`
-    truncate outlier, unjudged, official_change, official_incident, official_reading, probe, shown_probe, watch, region_vantage
+    truncate outlier, unjudged, notice_change, notice, feed_poll, probe, shown_probe, venue_lease, region_vantage
       restart identity
   `);
   await syncRegistry(pool, registry);

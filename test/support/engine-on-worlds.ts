@@ -11,7 +11,7 @@ export async function watch(db: Db, { worlds }: Run): Promise<void> {
   const regions = [...new Set(worlds.flatMap(({ regions }) => regions))];
   const venues = worlds.flatMap(({ venues }) => venues);
   await db.script(`
-    truncate region, venue, component, probe, watch, sample, typical_latency, engine_clock, region_state, component_state,
+    truncate region, venue, component, probe, venue_lease, sample, typical_latency, engine_clock, region_state, component_state,
       venue_state, region_venue_state, incident, alert_event, delivery, delivery_attempt, impairment, outlier, unjudged, state_change, component_entry, region_vantage restart identity cascade
   `);
   await db.query(sql`

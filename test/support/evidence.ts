@@ -46,7 +46,6 @@ export function refused(code: string, more: Partial<RefusedCertificate> = {}): R
 export function evidence(more: Partial<Evidence> = {}): Evidence {
   return {
     ...{ venue: "acme", quorum: confirmed(), controls: controls(), oddAddresses: [], refusedCertificate: null },
-    refusedToService: [],
     here: ["rest:time", "rest:ticker", "ws:conn"].map((component) => part(component)),
     ...{ clock: { errorMs: 12, withinMs: 300 }, at: new Date("2026-02-01") },
     ...more,

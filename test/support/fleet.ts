@@ -130,7 +130,7 @@ export async function forget(db: Db): Promise<void> {
       change_event, state_change, channel, delivery, delivery_attempt, impairment, typical_latency, typical_week, open_hour, hours_kept,
       rules_in_force, excluded_minute, unjudged restart identity;
     update component_entry set good_at = '-infinity' where good_at is distinct from '-infinity';
-    update rollups_made set hours_to = default, days_to = default
+    update added_up set hours_to = default, days_to = default
   `);
 }
 
@@ -187,8 +187,8 @@ export async function pastIncident(
       p.component_id, ${severity}, ${severity}, p.started_at, p.started_at, coalesce(p.closed_at, p.started_at), p.closed_at,
       case when ${retracted} then p.started_at end, case when ${retracted} then 'late samples' end,
       jsonb_build_object('opening', jsonb_build_object(
-        'at', api.iso(p.started_at), 'state', ${severity}::text, 'quorum', 2, 'reporting', 3, 'confirming', 2,
-        'votes', '[]'::jsonb, 'notCounted', '[]'::jsonb
+        'at', api.iso(p.started_at), 'state', ${severity}::text, 'quorum', 2, 'reporting', 3, 'counted', 3, 'confirming', 2,
+        'published', 3, 'vantages', 3, 'votes', '[]'::jsonb, 'notCounted', '[]'::jsonb, 'notes', '[]'::jsonb
       ))
     from past p
     returning slug
@@ -205,7 +205,7 @@ export async function manyIncidents(db: Db, count: number): Promise<void> {
     select
       'okx-2020-01-01-rest-outage-' || n, c.component_id, 'outage', 'outage', at, at, at, at + interval '1 minute',
       jsonb_build_object('opening', jsonb_build_object(
-        'at', api.iso(at), 'state', 'outage', 'quorum', 2, 'reporting', 3, 'confirming', 2,
+        'at', api.iso(at), 'state', 'outage', 'quorum', 2, 'reporting', 3, 'counted', 3, 'confirming', 2,
         'votes', '[{"region": "us-east", "vote": "outage"}, {"region": "eu-central", "vote": "outage"}]'::jsonb,
         'notCounted', '[]'::jsonb
       ))

@@ -31,10 +31,10 @@ export function assembleImage(dir: string): string {
   return bin;
 }
 
-/** Returns the packages that the Dockerfile's `npm ci` installs, by their paths in package-lock.json. */
+/** Returns the packages that the image contains, by their paths in package-lock.json. */
 export function imagePackages(): string[] {
   const dockerfile = readFileSync(packagedFile("Dockerfile"), "utf8");
-  const [, flags = ""] = /^RUN npm ci (.*--omit=dev.*)$/m.exec(dockerfile)!;
+  const [, flags = ""] = /^RUN npm ci (.*--omit=optional.*)$/m.exec(dockerfile)!;
   const omitted = [...flags.matchAll(/--omit=(\w+)/g)].map(([, kind]) => kind);
   const isOmitted = ({ dev, optional, devOptional }: LockedPackage) =>
     (dev && omitted.includes("dev")) ||
@@ -45,7 +45,7 @@ export function imagePackages(): string[] {
     .map(([path]) => path);
 }
 
-function lockedPackages(): Record<string, LockedPackage> {
+export function lockedPackages(): Record<string, LockedPackage> {
   const lock = readFileSync(packagedFile("package-lock.json"), "utf8");
   return (JSON.parse(lock) as { packages: Record<string, LockedPackage> }).packages;
 }
@@ -73,7 +73,7 @@ function linkPackages(app: string): void {
     if (link) makeLink(join(app, path), join(app, resolved!));
 }
 
-function makeLink(path: string, target: string): void {
+export function makeLink(path: string, target: string): void {
   mkdirSync(dirname(path), { recursive: true });
   symlinkSync(target, path);
 }

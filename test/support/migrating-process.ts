@@ -1,7 +1,7 @@
 /**
  * Runs a migration in a separate process that stops in the middle, to be killed. It commits that many transactions,
- * does the work of one more, prints `held`, and does not commit that one. Arguments: the database's URL, and the number
- * as JSON.
+ * does the work of one more, prints `held`, and does not commit that one. Arguments: the database's URL, the number,
+ * and the URL of the folder of SQL files.
  */
 import { openPool, type Pool } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
@@ -9,11 +9,10 @@ import { migrate } from "../../server/database/migrate.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 
-const [url = "", options = ""] = process.argv.slice(2);
-const { commits } = JSON.parse(options) as { commits: number };
+const [url = "", commits = "", folder = ""] = process.argv.slice(2);
 const log = makeLog("migrate", "error");
 const pool = openPool(url, { applicationName: "migrate", log });
-let left = commits;
+let left = Number(commits);
 
 const stopping: Pool = {
   ...pool,
@@ -29,6 +28,6 @@ const stopping: Pool = {
     }),
 };
 
-await migrate(stopping, await loadRegistry(packagedFile("registry/default.json")), log);
+await migrate(stopping, await loadRegistry(packagedFile("registry/default.json")), log, new URL(folder));
 process.stdout.write("migrated\n");
 await pool.close();

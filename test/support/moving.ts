@@ -49,7 +49,7 @@ export async function makePast(pool: Pool): Promise<void> {
 }
 
 /** Tables that record up to when hours are rolled up. */
-export const hourMarks = ["hours_kept", "rollups_made"];
+export const hourMarks = ["hours_kept", "added_up"];
 
 /** Returns every row of the roll-ups as text, and up to when those of a week are kept and added up. */
 export function historyOf(db: Db): Promise<Record<string, string[]>> {

@@ -10,7 +10,6 @@ import { openSocket } from "../../probe/stream/socket.js";
 import { parsedFrame } from "../../probe/stream/frame-match.js";
 import { makePoster } from "../../server/alerts/delivery/post.js";
 import { makeFeedReader } from "../../server/notices/reader.js";
-import { makeService } from "../../server/remote/service.js";
 import { endpointAt } from "./measured-endpoint.js";
 
 export interface ReadingCost {
@@ -52,11 +51,6 @@ const readers: Record<string, (url: string) => Promise<unknown>> = {
     const poster = makePoster({ allowLoopback: true, deadlineMs });
     await poster.post({ url: new URL(url), headers: {}, body: Buffer.from("{}") });
     await poster.close();
-  },
-  async service(url) {
-    const service = makeService(url, { deadlineMs });
-    await service.read("/v1/status").catch(() => {});
-    await service.close();
   },
   client: (url) => new Venuewatch({ url, timeoutMs: deadlineMs }).status().catch(() => {}),
 };

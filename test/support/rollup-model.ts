@@ -66,8 +66,6 @@ export function rollUp(
 }
 
 function sampleMinutes(samples: readonly RawSample[]) {
-  // stale has no column: it is the rest of the failures
-  const columns = faults.filter((name) => name !== "stale");
   return bySeries(samples, minuteMs).map(({ start, rows }) => ({
     minute: start,
     ...ofSeries(rows),
@@ -75,11 +73,18 @@ function sampleMinutes(samples: readonly RawSample[]) {
     messages: total(rows, "messages"),
     quiet_ms: largest(rows, "quiet_ms"),
     event_age_ms: largest(rows, "event_age_ms"),
-    ...(Object.fromEntries(columns.map((name) => [name, rows.filter(({ fault }) => fault === name).length])) as Record<
-      Exclude<Fault, "stale">,
-      number
-    >),
+    faults: listed(rows),
   }));
+}
+
+/** The faults as PostgreSQL writes an array; null: none. */
+function listed(rows: readonly RawSample[]): string | null {
+  const had = rows.flatMap(({ fault }) => fault ?? []).sort((a, b) => faults.indexOf(a) - faults.indexOf(b));
+  return had.length > 0 ? `{${had.join()}}` : null;
+}
+
+function limited(faults: string | null): number {
+  return faults?.match(/limited/g)?.length ?? 0;
 }
 
 function componentMinutes(
@@ -101,7 +106,7 @@ function componentMinutes(
     ({ minute, component_id }) => `${+minute} ${component_id}`,
   ).map((rows) => {
     const { minute, component_id } = rows[0]!;
-    const down = rows.filter((row) => row.samples - row.good - row.limited >= row.samples / 2).length;
+    const down = rows.filter((row) => row.samples - row.good - limited(row.faults) >= row.samples / 2).length;
     const bad = rows.filter((row) => (row.samples - row.good) / row.samples >= 0.2).length;
     const measured = rows.length >= Math.min(2, regions);
     return {
@@ -166,8 +171,6 @@ function sumsOfVenues(venueMinute: ReturnType<typeof venueMinutes>, widthMs: num
       return {
         [`${name}_minutes`]: of.measured_minutes,
         [`${name}_down_minutes`]: of.down_minutes,
-        [`${name}_half_hour_squares`]: of.half_hour_squares,
-        [`${name}_three_hour_squares`]: of.three_hour_squares,
       };
     };
     return {
@@ -314,20 +317,15 @@ export function roundHalfEven(value: number): number {
 }
 
 interface JudgedMinute {
-  minute: Date;
   down: boolean;
   bad: boolean;
 }
 
 function counted(rows: readonly JudgedMinute[]) {
-  const squares = (widthMs: number) =>
-    groups(rows, ({ minute }) => String(floor(minute, widthMs))).reduce((sum, { length }) => sum + length ** 2, 0);
   return {
     measured_minutes: rows.length,
     down_minutes: rows.filter((row) => row.down).length,
     degraded_minutes: rows.filter((row) => row.bad && !row.down).length,
-    half_hour_squares: squares(30 * minuteMs),
-    three_hour_squares: squares(3 * hourMs),
   };
 }
 
@@ -335,10 +333,8 @@ function ofADay<Row extends { start: Date }>({ start, ...row }: Row) {
   return { day: start, ...row };
 }
 
-/** An hour does not have these three columns. */
 function ofAnHour<Row extends { start: Date }>({ start, ...row }: Row) {
-  const columns = Object.entries(row).filter(([name]) => !name.endsWith("three_hour_squares"));
-  return { hour: start, ...Object.fromEntries(columns) };
+  return { hour: start, ...row };
 }
 
 function floor(at: Date, widthMs: number): number {

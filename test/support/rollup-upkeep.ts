@@ -43,7 +43,7 @@ export function samplesAround(at: Date, minutes: number): RawSample[] {
 /** Runs every procedure, over more than ever existed. */
 export async function refreshEverything(pool: Pool, now: Date) {
   await pool.query(sql`call upkeep.refresh_newest(${now})`);
-  await pool.query(sql`call upkeep.refresh_open_buckets(${now})`);
+  await pool.query(sql`call upkeep.refresh_open_buckets(${now}, true)`);
   await pool.query(sql`call upkeep.refresh_late(${now})`);
   await pool.query(sql`call upkeep.refresh_all('-infinity', ${now})`);
   await pool.query(sql`call upkeep.refresh_all(${new Date(+now - 400 * dayMs)}, ${now})`);

@@ -41,7 +41,7 @@ export function runCli(t: Test, args: string[], env: Record<string, string> = {}
   return runNode(t, [...nodeArgs, packagedFile("dist/server/cli.js"), ...args], env);
 }
 
-function runNode(t: Test, args: string[], env = {}, detached = false): Script {
+export function runNode(t: Test, args: string[], env = {}, detached = false): Script {
   // Uses one pipe for both outputs, so that their order is visible; `exec` keeps the process id.
   const command = ["-c", 'exec "$0" "$@" 2>&1', process.execPath, ...args];
   const child = spawn("/bin/sh", command, {

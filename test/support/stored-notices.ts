@@ -21,9 +21,9 @@ export function whole(...notices: Notice[]): NoticeList {
 }
 
 export async function sourceOf(db: Db, venue: string): Promise<number> {
-  const [row] = await db.query<{ source_id: number | null }>(sql`select source_id from venue where venue = ${venue}`);
-  if (row?.source_id == null) throw new Error(`${venue} has no feed`);
-  return row.source_id;
+  const [row] = await db.query<{ feed_id: number | null }>(sql`select feed_id from venue where venue = ${venue}`);
+  if (row?.feed_id == null) throw new Error(`${venue} has no feed`);
+  return row.feed_id;
 }
 
 /** Stores a reading of the venue's feed with these lists; it is complete unless it has a problem. */
@@ -49,17 +49,15 @@ export async function said(
 /** Records that the venue's feed was read well between the two instants and had no news; earlier notices stay in it. */
 export async function readThrough(db: Db, venue: string, from: Date, to: Date): Promise<void> {
   await db.query(sql`
-    insert into official_reading (source_id, from_at, until_at, covers_from)
+    insert into feed_poll (feed_id, from_at, until_at, covers_from)
     values (${await sourceOf(db, venue)}, ${from}, ${to}, ${from})
   `);
 }
 
 /** Removes all readings of feeds. */
 export async function forgetSaid(db: Db): Promise<void> {
-  await db.script("truncate official_change, official_incident, official_reading restart identity");
-  await db.script(
-    "update official_source set due_at = '-infinity', feed_at = null, added_at = now(), unended_readings = 0",
-  );
+  await db.script("truncate notice_change, notice, feed_poll restart identity");
+  await db.script("update feed set due_at = '-infinity', feed_at = null, added_at = now(), unended_readings = 0");
 }
 
 export interface KeptNotice {
@@ -85,7 +83,7 @@ export async function noticesOf(db: Db, venue: string): Promise<KeptNotice[]> {
   return db.query<KeptNotice>(sql`
     select n.*, i.raw
     from api.notice n
-    join official_incident i using (notice_id)
+    join notice i using (notice_id)
     join venue v using (venue_id)
     where v.venue = ${venue}
     order by n.started_at, n.notice_id
@@ -95,8 +93,8 @@ export async function noticesOf(db: Db, venue: string): Promise<KeptNotice[]> {
 export async function changesOf(db: Db, id: string) {
   return db.query<{ at: Date; status: string; impact: string | null; title: string; vanished: boolean }>(sql`
     select c.at, c.status, c.impact, c.title, c.vanished
-    from official_change c
-    join official_incident i using (notice_id)
+    from notice_change c
+    join notice i using (notice_id)
     where i.external_id = ${id}
     order by c.at
   `);

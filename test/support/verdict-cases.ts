@@ -1,6 +1,7 @@
 /** What `venuewatch check` concludes from evidence of each cause. */
 import { tolerableClockErrorMs } from "../../server/commands/check/conditions.js";
 import type { Evidence, QuorumComponent } from "../../server/commands/check/evidence.js";
+import type { Culprit } from "../../server/commands/check/verdict.js";
 import { bad, confirmed, controls, part, refused, silent, untried } from "./evidence.js";
 
 const away = bad("rest:time", "timeout");
@@ -32,13 +33,12 @@ const minuteAhead = { errorMs: 60_000, withinMs: 300 };
 interface VerdictCase {
   what: string;
   spoiled: Partial<Evidence>;
-  /** Rule and exit code. */
-  gives: [rule: string, code: number];
+  gives: [culprit: Culprit, code: number];
   summary?: RegExp;
 }
 
 export const verdictCases: readonly VerdictCase[] = [
-  { what: "all is well", spoiled: {}, gives: ["nothing-wrong", 0] },
+  { what: "all is well", spoiled: {}, gives: ["nobody", 0], summary: /^nothing is wrong: / },
   {
     what: "an outage that is seen here, too",
     spoiled: { quorum: outage, here: nothing },
@@ -61,6 +61,7 @@ export const verdictCases: readonly VerdictCase[] = [
     what: "a degraded venue",
     spoiled: { quorum: ofQuorum("ws:conn", { state: "degraded" }) },
     gives: ["venue", 1],
+    summary: /^it is the venue: it is in state degraded since /,
   },
   {
     what: "a bad component of a venue that is not called degraded yet",
@@ -73,8 +74,9 @@ export const verdictCases: readonly VerdictCase[] = [
   {
     what: "a venue that limits the regions' requests",
     spoiled: { quorum: ofQuorum("rest:time", { state: "degraded", agreeing: 2, fault: "limited" }) },
-    gives: ["limits-everybody", 1],
-    summary: /^the venue limits requests, those of the service included, and is not down: rest:time, as 2 of 3/,
+    gives: ["venue", 1],
+    summary:
+      /^the venue limits requests, those of the service included, and is not down: rest:time degraded, as 2 of 3/,
   },
   {
     what: "a venue that limits the regions' requests, and fails in another way",
@@ -92,13 +94,13 @@ export const verdictCases: readonly VerdictCase[] = [
   {
     what: "a venue that says that it does not trade, before the regions have confirmed it",
     spoiled: { here: [part("rest:ticker"), bad("rest:time", "halted", 200)] },
-    gives: ["halted", 1],
+    gives: ["venue", 1],
     summary: /itself says that it does not trade \(rest:time\)$/,
   },
   {
     what: "such a venue, while the service is away",
     spoiled: { quorum: silent, here: [bad("rest:time", "halted", 200)] },
-    gives: ["halted", 1],
+    gives: ["venue", 1],
   },
   {
     what: "such a venue, of which a quorum sees the outage",
@@ -113,9 +115,12 @@ export const verdictCases: readonly VerdictCase[] = [
   },
   {
     what: "451 here, and for the service, too",
-    spoiled: { quorum: silent, refusedToService: ["rest:time"], here: [bad("rest:time", "blocked", 451)] },
-    gives: ["refused-twice", 3],
-    summary: /451.*and the place of the service, too/,
+    spoiled: {
+      quorum: ofQuorum("rest:time", { componentState: "unknown", because: "blocked" }),
+      here: [bad("rest:time", "blocked", 451)],
+    },
+    gives: ["unknown", 3],
+    summary: /rest:time blocked.* because the venue refuses rest:time to the place of the service$/,
   },
   {
     what: "a fault of what the service has never seen good",
@@ -123,25 +128,25 @@ export const verdictCases: readonly VerdictCase[] = [
       here: [bad("rest:time", "connect")],
       quorum: ofQuorum("rest:time", { componentState: "unknown", because: "never" }),
     },
-    gives: ["bad-here", 3],
+    gives: ["unknown", 3],
     summary: /because the service has never seen rest:time good from its place$/,
   },
   {
     what: "403 here",
     spoiled: { here: [bad("rest:time", "blocked", 403)] },
-    gives: ["refused-here", 20],
+    gives: ["place", 20],
     summary: /403/,
   },
   {
     what: "451 here",
     spoiled: { here: [bad("rest:time", "blocked", 451)] },
-    gives: ["refused-here", 20],
+    gives: ["place", 20],
     summary: /451/,
   },
   {
     what: "a block in the words of an answer",
     spoiled: { here: [bad("rest:time", "blocked", 200)] },
-    gives: ["refused-here", 20],
+    gives: ["place", 20],
     summary: /status 200, in the words of its answer/,
   },
   {
@@ -170,46 +175,47 @@ export const verdictCases: readonly VerdictCase[] = [
       here: [bad("rest:time", "blocked", 451)],
       oddAddresses: [{ ...fakeAddress, name: "rest-time.example.org" }],
     },
-    gives: ["refused-here", 20],
+    gives: ["place", 20],
   },
   {
     what: "503 here alone",
     spoiled: { here: [bad("rest:time", "http", 503)] },
-    gives: ["answers-badly", 3],
+    gives: ["unknown", 3],
     summary: /rest:time http.*may not have confirmed it yet/,
   },
-  { what: "a broken answer here alone", spoiled: { here: [bad("rest:time", "body")] }, gives: ["answers-badly", 3] },
+  { what: "a broken answer here alone", spoiled: { here: [bad("rest:time", "body")] }, gives: ["unknown", 3] },
   {
     what: "an upgrade that fails in the server",
     spoiled: { here: [bad("ws:conn", "handshake", 502)] },
-    gives: ["answers-badly", 3],
+    gives: ["unknown", 3],
   },
   {
     what: "an upgrade that is refused",
     spoiled: { here: [bad("ws:conn", "handshake", 404)] },
-    gives: ["only-here", 20],
+    gives: ["place", 20],
+    summary: /^the venue, or the way to it, fails this country or network alone \(ws:conn handshake\)/,
   },
   {
     what: "a refused connection here alone",
     spoiled: { here: [bad("rest:time", "connect")] },
-    gives: ["only-here", 20],
+    gives: ["place", 20],
   },
   {
     what: "data that stand still here alone",
     spoiled: { here: [bad("rest:time", "stale", 200)] },
-    gives: ["answers-badly", 3],
+    gives: ["unknown", 3],
   },
   ...(["limited", "blocked", "connect", "dns", "http"] as const).flatMap((fault): VerdictCase[] => [
     {
       what: `${fault} of an endpoint that the regions do not know`,
       spoiled: { here: [part("ws:conn"), bad("rest:new", fault)] },
-      gives: ["bad-here", 3],
+      gives: ["unknown", 3],
       summary: /because the regions do not know rest:new$/,
     },
     {
       what: `${fault} of an endpoint of which the regions know too little`,
       spoiled: { here: [bad("rest:time", fault)], quorum: ofQuorum("rest:time", { componentState: "unknown" }) },
-      gives: ["bad-here", 3],
+      gives: ["unknown", 3],
       summary: /because the regions have too little evidence of rest:time$/,
     },
   ]),
@@ -219,12 +225,12 @@ export const verdictCases: readonly VerdictCase[] = [
       here: [part("rest:time"), bad("rest:new", "tls")],
       refusedCertificate: refused("SELF_SIGNED_CERT_IN_CHAIN", { host: "rest-new.example.org" }),
     },
-    gives: ["bad-here", 3],
+    gives: ["unknown", 3],
   },
   {
     what: "a socket of two streams, one of which the regions know",
     spoiled: { here: [sharedSocket], quorum: ofQuorum("ws:trades") },
-    gives: ["only-here", 20],
+    gives: ["place", 20],
   },
   {
     what: "a socket of two streams, one of which a quorum sees fail",
@@ -234,65 +240,78 @@ export const verdictCases: readonly VerdictCase[] = [
   {
     what: "a socket that a firewall blocks",
     spoiled: { here: [part("rest:time"), bad("ws:conn", "timeout")] },
-    gives: ["only-here", 20],
+    gives: ["place", 20],
     summary: /ws:conn timeout/,
   },
   {
     what: "such a socket, while no other venue shows that this machine reaches any",
     spoiled: { here: [part("rest:time"), bad("ws:conn", "timeout")], controls: [] },
-    gives: ["bad-here", 3],
+    gives: ["unknown", 3],
     summary: /because no other venue of the registry answers here for comparison$/,
   },
   {
     what: "a fault that one region sees, too",
     spoiled: { here: [away], quorum: { ...ofQuorum("rest:time", { agreeing: 2 }), dissenting: ["us-east"] } },
-    gives: ["some-regions", 20],
+    gives: ["place", 20],
     summary: /every place: 1 of 3 regions does not agree that rest:time works, while most/,
   },
   {
     what: "a fault that one region sees, whose name is not known",
     spoiled: { here: [away], quorum: { ...ofQuorum("rest:time", { agreeing: 2 }), dissenting: null } },
-    gives: ["some-regions", 20],
+    gives: ["place", 20],
     summary: /every place: 1 of 3 regions does not agree that rest:time works, while most/,
   },
   {
     what: "a fault that one region sees, while another one has too few samples to vote",
     spoiled: { here: [away], quorum: { ...ofQuorum("rest:time", { agreeing: 1 }), dissenting: ["us-east"] } },
-    gives: ["some-regions", 20],
+    gives: ["place", 20],
     summary: /1 of 3 regions does not agree that rest:time works/,
   },
   {
     what: "a fault here, while a region sees trouble of another component",
     spoiled: { here: [away], quorum: { ...ofQuorum("rest:time"), dissenting: ["us-east"] } },
-    gives: ["only-here", 20],
+    gives: ["place", 20],
+    summary: /^the venue, or the way to it, fails .* alone/,
   },
   {
     what: "a fault here, while a region has too few samples to vote",
     spoiled: { here: [away], quorum: ofQuorum("rest:time", { agreeing: 2 }) },
-    gives: ["only-here", 20],
+    gives: ["place", 20],
   },
-  { what: "no way out", spoiled: { here: nothing, controls: controls(away) }, gives: ["nothing-answers", 22] },
+  {
+    what: "no way out",
+    spoiled: { here: nothing, controls: controls(away) },
+    gives: ["network", 22],
+    summary: /: 4 of 4 other venues cannot be reached from here, either$/,
+  },
   {
     what: "no way out, and the service is away",
     spoiled: { quorum: silent, here: nothing, controls: controls(away) },
-    gives: ["nothing-answers", 22],
+    gives: ["network", 22],
   },
   {
     what: "most others away",
     spoiled: { here: nothing, controls: controls(away).with(1, { venue: "beta", measured: part("rest:time") }) },
-    gives: ["most-controls-away", 22],
+    gives: ["network", 22],
     summary: /3 of 4 other venues/,
   },
-  { what: "no socket left", spoiled: { here: [untried("rest:time", "sockets")] }, gives: ["no-socket", 22] },
+  {
+    what: "no socket left",
+    spoiled: { here: [untried("rest:time", "sockets")] },
+    gives: ["network", 22],
+    summary: /^it is this machine: it has no socket, port or memory left$/,
+  },
   {
     what: "a dead resolver",
     spoiled: { quorum: silent, here: [unresolved], controls: controls(unresolved) },
-    gives: ["no-name-resolves", 23],
+    gives: ["resolver", 23],
+    summary: /: no name resolves here$/,
   },
   {
     what: "a resolver without this name",
     spoiled: { here: [bad("rest:time", "dns")] },
-    gives: ["name-does-not-resolve", 23],
+    gives: ["resolver", 23],
+    summary: /: it does not know the venue's name, which resolves elsewhere$/,
   },
   {
     what: "a resolver that lies",
@@ -300,23 +319,23 @@ export const verdictCases: readonly VerdictCase[] = [
       here: [part("rest:ticker"), bad("rest:time", "connect")],
       oddAddresses: [fakeAddress, { name: "rest-time.example.org", address: "127.0.0.1", kind: "loopback" }],
     },
-    gives: ["odd-address", 23],
+    gives: ["resolver", 23],
     summary: /leads rest-time\.example\.org to 127\.0\.0\.1, and that is loopback/,
   },
   {
     what: "an odd address of another name than the one that fails",
     spoiled: { here: [part("rest:ticker"), bad("ws:conn", "connect")], oddAddresses: [fakeAddress] },
-    gives: ["only-here", 20],
+    gives: ["place", 20],
   },
   {
     what: "an internal name that works",
     spoiled: { oddAddresses: [{ name: "node.internal", address: "10.0.0.1", kind: "private" }] },
-    gives: ["nothing-wrong", 0],
+    gives: ["nobody", 0],
   },
   {
     what: "a certificate of somebody else",
     spoiled: { here: [bad("rest:time", "tls")], refusedCertificate: refused("SELF_SIGNED_CERT_IN_CHAIN") },
-    gives: ["refused-certificate", 24],
+    gives: ["interception", 24],
     summary: /Box of the office for rest-time\.example\.org \(SELF_SIGNED_CERT_IN_CHAIN\)/,
   },
   {
@@ -328,12 +347,12 @@ export const verdictCases: readonly VerdictCase[] = [
       refusedCertificate: refused("UNABLE_TO_GET_ISSUER_CERT_LOCALLY"),
       clock: null,
     },
-    gives: ["refused-certificate", 24],
+    gives: ["interception", 24],
   },
   {
     what: "a certificate that ended at one server of the venue",
     spoiled: { here: [bad("rest:time", "tls")], refusedCertificate: refused("CERT_HAS_EXPIRED") },
-    gives: ["only-here", 20],
+    gives: ["place", 20],
   },
   {
     what: "a certificate that is not valid yet by a clock that is wrong",
@@ -343,8 +362,8 @@ export const verdictCases: readonly VerdictCase[] = [
       at: new Date("2025-12-01"),
       clock: { errorMs: Date.parse("2025-12-01") - Date.parse("2026-02-01"), withinMs: 300 },
     },
-    gives: ["certificate-and-clock", 25],
-    summary: /behind: so the venue's certificate seems invalid$/,
+    gives: ["clock", 25],
+    summary: /behind: by its time the venue's certificate is not valid$/,
   },
   {
     what: "a clock that is wrong by years",
@@ -355,65 +374,77 @@ export const verdictCases: readonly VerdictCase[] = [
       refusedCertificate: refused("CERT_NOT_YET_VALID"),
       clock: null,
     },
-    gives: ["no-certificate-valid-now", 25],
+    gives: ["clock", 25],
+    summary: /^it is this machine's clock: by its time the venue's certificate is not valid$/,
   },
   {
     what: "a clock that is a minute ahead",
     spoiled: { clock: minuteAhead },
-    gives: ["wrong-clock", 25],
+    gives: ["clock", 25],
     summary: /60\.0 s ahead/,
   },
   {
     what: "a clock that may be right",
     spoiled: { clock: { errorMs: tolerableClockErrorMs + 200, withinMs: 300 } },
-    gives: ["nothing-wrong", 0],
+    gives: ["nobody", 0],
   },
-  { what: "a clock that cannot be compared", spoiled: { clock: null }, gives: ["nothing-wrong", 0] },
-  { what: "a venue that the registry lacks", spoiled: { here: [] }, gives: ["not-in-registry", 0] },
+  { what: "a clock that cannot be compared", spoiled: { clock: null }, gives: ["nobody", 0] },
+  {
+    what: "a venue that the registry lacks",
+    spoiled: { here: [] },
+    gives: ["nobody", 0],
+    summary: /not measured from here, because the registry \(REGISTRY\) has no endpoint/,
+  },
   {
     what: "a clock that is a minute ahead, while nothing of the venue was measured",
     spoiled: { here: [], clock: minuteAhead },
-    gives: ["not-in-registry", 0],
+    gives: ["nobody", 0],
   },
   { what: "an outage of such a venue", spoiled: { here: [], quorum: outage }, gives: ["venue", 2] },
   {
     what: "a service that is away, while it works here",
     spoiled: { quorum: silent },
-    gives: ["good-here", 3],
+    gives: ["unknown", 3],
     summary: /because the service is away$/,
   },
   {
     what: "a service that is away, and 503 here",
     spoiled: { quorum: silent, here: [bad("rest:time", "http", 503)] },
-    gives: ["bad-here", 3],
+    gives: ["unknown", 3],
+    summary: /^it fails here \(rest:time http\); whether only here is unknown, because the service is away$/,
   },
   {
     what: "a service that is away, a wrong clock, and 503 here, which no clock explains",
     spoiled: { quorum: silent, here: [bad("rest:time", "http", 503)], clock: minuteAhead },
-    gives: ["bad-here", 3],
+    gives: ["unknown", 3],
   },
   {
     what: "a service that is away, and 429 here",
     spoiled: { quorum: silent, here: [bad("rest:time", "limited", 429)] },
-    gives: ["bad-here", 3],
+    gives: ["unknown", 3],
   },
   {
     what: "nothing to compare with",
     spoiled: { here: nothing, controls: [] },
-    gives: ["bad-here", 3],
+    gives: ["unknown", 3],
     summary: /no other venue/,
   },
-  { what: "nothing at all", spoiled: { quorum: silent, here: [] }, gives: ["not-measured", 3] },
+  {
+    what: "nothing at all",
+    spoiled: { quorum: silent, here: [] },
+    gives: ["unknown", 3],
+    summary: /^it could not be measured from here, and the service is away$/,
+  },
   {
     what: "a part that could not be measured",
     spoiled: { here: [part("rest:time"), untried("ws:conn", "starved")] },
-    gives: ["good-here", 3],
+    gives: ["unknown", 3],
     summary: /no trouble, but ws:conn could not be measured \(starved\)$/,
   },
   {
     what: "a slow part that was not waited for",
     spoiled: { here: [untried("rest:time", "no whole answer within 3.0 s")] },
-    gives: ["not-measured", 3],
+    gives: ["unknown", 3],
     summary: /no trouble, but rest:time could not be measured \(no whole answer within 3\.0 s\)$/,
   },
 ];

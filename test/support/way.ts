@@ -179,7 +179,7 @@ export function startEngine(pool: Pool, onTick: (pool: Pool) => Promise<void> = 
       );
       if (passed % ticksBetweenUpkeep === 0) {
         await pool.query(sql`call upkeep.refresh_newest(${at})`);
-        await pool.query(sql`call upkeep.refresh_open_buckets(${at})`);
+        await pool.query(sql`call upkeep.refresh_open_buckets(${at}, true)`);
       }
       decided.push(accepted(await tick(pool, at, { rules: quickRules })));
       await onTick(pool);

@@ -46,7 +46,6 @@ const peersOf: Record<string, { scheme: string; peers: { name: string; talk: Par
   feed: { scheme: "http", peers: [...hostileAnswers, ...fullBodies(2)] },
   pushed: { scheme: "ws", peers: sockets },
   alert: { scheme: "http", peers: hostileAnswers },
-  service: { scheme: "http", peers: [...hostileAnswers, ...fullBodies(4)] },
   client: { scheme: "http", peers: [...hostileAnswers, ...fullBodies(4)] },
   "client in Python": { scheme: "http", peers: [...hostileAnswers, ...fullBodies(4)] },
 };

@@ -223,7 +223,7 @@ async function database(t: Test, { pool }: Place) {
     sql`select refusal from sample where refusal is not null limit 1`,
   );
   t.match(refused!.refusal, /subscribe.*\*\*\*/, "what the venue said is kept, without the key");
-  const [feed] = await pool.query<{ title: string }>(sql`select title from official_incident`);
+  const [feed] = await pool.query<{ title: string }>(sql`select title from notice`);
   t.equal(feed!.title, "Trouble at /***");
 }
 

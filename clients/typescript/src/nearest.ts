@@ -2,10 +2,7 @@
 const mostWords = 1_000;
 const mostLetters = 64;
 
-/**
- * The word that was probably meant; null if none is near. The server has the same from a library; this package has no
- * dependencies.
- */
+/** The word that was probably meant; null if none is near. */
 export function nearest(word: string, words: readonly string[]): string | null {
   const near = words
     .slice(0, mostWords)

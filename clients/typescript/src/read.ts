@@ -28,7 +28,8 @@ export interface ReadLimits {
   maxBytes: number;
 }
 
-export type Fetch = typeof globalThis.fetch;
+/** The global `fetch`, or one that limits more than the answer's body. */
+export type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
 
 /**
  * Reads a JSON document.
@@ -78,11 +79,11 @@ export async function request(fetch: Fetch, url: URL, type: string, signal: Abor
 }
 
 /** Each piece costs as much as hundreds of bytes. */
-const mostPieces = 16_384;
+const mostPieces = 8_192;
 
 /** The text of an answer, which must not be longer than this, nor come in too many pieces. */
 export async function textOf({ body }: Response, maxBytes: number): Promise<string> {
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
   let [text, bytes, pieces] = ["", 0, 0];
   const reader = body?.getReader();
   for (let piece = await reader?.read(); piece?.value; piece = await reader?.read()) {
@@ -121,7 +122,7 @@ function parsed(text: string): unknown {
 export function refusal(url: URL, { status, headers }: Response, text: string): VenuewatchError {
   const problem = problemIn(text);
   const errors = problem?.errors?.map(({ parameter, message }) => ` ${parameter}: ${message}.`).join("") ?? "";
-  const said = problem ? shown(`${problem.detail}${errors}`) : "an answer that is not from venuewatch's API";
+  const said = problem ? shown(`${problem.detail}${errors}`) : "an answer that is not from venuewatch's API.";
   const retryAfterMs = waitOf(headers.get("retry-after"));
   const advice = retryAfterMs === null ? "" : ` Wait for ${Math.ceil(retryAfterMs / 1000)} s.`;
   return new VenuewatchError(`GET ${url.href}: ${status}, ${said}${advice}`, status, problem, retryAfterMs);

@@ -39,9 +39,8 @@ interface ClientSurroundings extends LoginSurroundings {
 /**
  * Serves one connection until it ends. If the client disconnects, its messages that wait for a turn are dropped. Errors
  * in what it sends end this connection alone; a rejection of the waiter's `play` means that the backend has died.
- *
- * Longer than 120 lines: its steps share the state of one connection.
  */
+// eslint-disable-next-line max-lines-per-function -- its steps share the state of one connection
 export function serveClient(socket: Socket, around: ClientSurroundings): WireClient {
   const { number, backend, turns, log, idleTransactionMs } = around;
   const secret = randomInt(2 ** 31);

@@ -71,10 +71,9 @@ export interface ClientLogin {
 type Phase = "start" | "logins" | "password" | "opening" | "over";
 
 /**
- * Longer than 120 lines: its steps share the state of one login.
- *
  * @param secret the client gets it with its session; a cancel request must contain it
  */
+// eslint-disable-next-line max-lines-per-function -- its steps share the state of one login
 export function startLogin(
   connection: ClientConnection,
   inbox: Inbox,

@@ -39,7 +39,7 @@ export function startKeepingAddress(db: Db, address: ServiceAddress, log: Log): 
 }
 
 export async function keepServiceAddress(db: Db, { baseUrl, siteUrl }: ServiceAddress, log: Log): Promise<void> {
-  const [kept] = await db.file<{ replaced: string | null }>("keep_service_address", [baseUrl, siteUrl]);
+  const [kept] = await db.file<{ replaced: string | null }>("store_service_address", [baseUrl, siteUrl]);
   if (kept && kept.replaced !== null && kept.replaced !== baseUrl)
     log.warn("BASE_URL in alert links changed; all cores need the same BASE_URL", {
       baseUrl,

@@ -100,11 +100,7 @@ const incidentObject = object("An incident, the same object everywhere.", {
     null,
   ),
   quorum: integer("Number of regions that had to agree at the opening.", 2, 1),
-  reporting: integer(
-    "Number of regions that reported the component then; until release 0.10 the same as counted.",
-    3,
-    1,
-  ),
+  reporting: integer("Number of regions that reported the component then.", 3, 1),
   counted: integer("Number of these whose votes counted.", 2, 1),
   regions: shownAs(
     list(
@@ -127,10 +123,9 @@ const incidentObject = object("An incident, the same object everywhere.", {
 });
 export const incident = named("Incident", incidentObject);
 
-/** New in 0.9.0: incidents decided by an earlier version do not have it. */
 const machine = orNull(
   text(
-    "Fingerprint of the only machine that all of the region's probes ran on; null if there were several, or it is unknown. Regions with the same fingerprint are one vantage. Absent in decisions of an earlier version.",
+    "Fingerprint of the only machine that all of the region's probes ran on; null if there were several, or it is unknown. Regions with the same fingerprint are one vantage.",
     "6f1d0c2b9a4e",
   ),
 );
@@ -144,7 +139,7 @@ const lookedFrom = object(
   },
 );
 
-const voteObject = object("One region's vote.", {
+const vote = object("One region's vote.", {
   region: regionId,
   vote: { ...state, description: "What this region saw." },
   samples: integer("Samples in the window.", 7),
@@ -165,16 +160,13 @@ const voteObject = object("One region's vote.", {
   ageMs: integer("Age of the newest sample.", 1_900),
   probeVersion,
   vantage: lookedFrom,
-});
-
-const vote = withOptional(voteObject, {
   unserved: integer(
-    "Failed samples that were unserved, because the venue had told us to wait or the socket was down. Absent in decisions of an earlier version.",
+    "Failed samples that were unserved, because the venue had told us to wait or the socket was down.",
     0,
   ),
   partial: orNull(
     object(
-      "Partial failure over several consecutive windows, whether or not many samples in a row failed; null if there was none. Absent in decisions of an earlier version.",
+      "Partial failure over several consecutive windows, whether or not many samples in a row failed; null if there was none.",
       {
         samples: integer("Samples in all of these windows.", 36),
         bad: integer("Samples among them that failed.", 11),
@@ -183,26 +175,30 @@ const vote = withOptional(voteObject, {
   ),
   refusal: orNull(
     text(
-      "The venue's words in its latest refusal of the stream's subscription in the window; null if there was none. Absent in decisions of an earlier version.",
+      "The venue's words in its latest refusal of the stream's subscription in the window; null if there was none.",
       "Invalid symbol",
     ),
   ),
   machine,
 });
 
-const votesObject = object("The votes behind a decision.", {
-  at: instant("The tick that decided.", openedAt),
-  state: { ...state, description: "The state by quorum." },
-  quorum: integer("Number of votes needed.", 2, 1),
-  reporting: integer(
-    "Number of regions that reported the component; in decisions of an earlier version, which lack `counted`, those with a vote.",
-    3,
-  ),
-  confirming: integer("Number of votes that confirm trouble: with a sufficient bad run, or failing in part.", 2),
-  votes: list("Regions that had a vote.", named("Vote", vote)),
-  notCounted: list(
-    "Regions without a vote.",
-    withOptional(
+const votes = named(
+  "Votes",
+  object("The votes behind a decision.", {
+    at: instant("The tick that decided.", openedAt),
+    state: { ...state, description: "The state by quorum." },
+    quorum: integer("Number of votes needed.", 2, 1),
+    reporting: integer("Number of regions that reported the component.", 3),
+    counted: integer("Number of regions with a vote.", 2),
+    published: integer("Number of regions published in the registry.", 3),
+    vantages: integer(
+      "Number of vantages of the regions with a vote: regions whose probes run on one machine are one.",
+      2,
+    ),
+    confirming: integer("Number of votes that confirm trouble: with a sufficient bad run, or failing in part.", 2),
+    votes: list("Regions that had a vote.", named("Vote", vote)),
+    notCounted: list(
+      "Regions without a vote.",
       object("One entry.", {
         region: shownAs(regionId, "ap-southeast"),
         reason: text(
@@ -211,23 +207,11 @@ const votesObject = object("The votes behind a decision.", {
         ),
         newestAt: orNull(instant("Slot of its newest sample, if any.", "2026-01-31T11:36:02.400Z")),
         vantage: lookedFrom,
+        machine,
       }),
-      { machine },
-    ),
-  ),
-});
-
-const votes = named(
-  "Votes",
-  withOptional(votesObject, {
-    counted: integer("Number of regions with a vote. Absent in decisions of an earlier version.", 2),
-    published: integer("Number of regions published in the registry. Absent in decisions of an earlier version.", 3),
-    vantages: integer(
-      "Number of vantages of the regions with a vote: regions whose probes run on one machine are one. Absent in decisions of an earlier version.",
-      2,
     ),
     notes: list(
-      "Limitations of these votes, for people. Absent in decisions of an earlier version.",
+      "Limitations of these votes, for people.",
       text("One entry.", "Regions whose probes run on one machine share its network: they are one vantage."),
     ),
   }),
@@ -246,7 +230,7 @@ const evidence = withOptional(
       }),
     ),
     closedBecause: text(
-      "Why it closed, for people. Absent while it is open, and if an earlier version closed it.",
+      "Why it closed, for people. Absent while it is open.",
       "a region that saw it sees it well, and a quorum has for the whole hold",
     ),
   },

@@ -80,7 +80,7 @@ export const reliabilityResponse = named(
     }),
     venues: list("The most available first; those without an uptime last.", reliabilityVenue),
     ranks: list(
-      "The rows by rank, first rank first; unmeasured rows have none. A row's rank is one more than the number of rows that were more available beyond the bounds: those whose uptimePctLow is above its uptimePctHigh. Rows that cannot be distinguished this way share a rank.",
+      "The rows by rank, first rank first; unmeasured rows have none. A row's rank is one more than the number of rows whose uptimePctLow is above its uptimePctHigh, which were more available whatever happened in the unmeasured minutes. The bounds of rows that share a rank overlap.",
       object("Rows of one rank.", {
         rank: integer("The rank.", 1, 1),
         venues: list("The venues with this rank, in the registry's order.", venueId),

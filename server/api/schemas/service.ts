@@ -275,12 +275,7 @@ export const problem = named(
         "kraken-2026-01-31-rest-outage",
       ),
       retractedAt: instant("When it was retracted."),
-      reason: orNull(
-        text(
-          "Why, in the words of the engine or the operator; null if the operator gave the reason before reasons were public.",
-          "Our check of a good response was wrong.",
-        ),
-      ),
+      reason: text("Why, in the words of the engine or the operator.", "Our check of a good response was wrong."),
     },
   ),
 );

@@ -44,13 +44,8 @@ const uptimeDayObject = object(
       examples: [720],
     },
     coveragePct: shownAs(uptimeBasis.coveragePct, 100),
-    uptimePctLow: orNull(
-      percent(
-        "The uptime if every unmeasured scheduled minute had been down, truncated to three digits; null if nothing was measured.",
-        97.5,
-      ),
-    ),
-    uptimePctHigh: orNull(percent("The uptime if no unmeasured scheduled minute had been down.", 97.5)),
+    uptimePctLow: shownAs(uptimeBasis.uptimePctLow, 97.5),
+    uptimePctHigh: shownAs(uptimeBasis.uptimePctHigh, 97.5),
     downMinutes: orNull(
       integer(
         "Minutes in which at least half of the published REST components were down, or at least half of the published streams; null if nothing was measured.",

@@ -1,4 +1,4 @@
-/** The basis of every uptime: how much was measured, and the bounds of the true value. */
+/** The basis of every uptime: how much was measured, and the bounds that follow from what was not. */
 import { component, componentLabel } from "./incident.js";
 import { instant, integer, list, object, orNull, percent, regionId, text, venueId } from "./shapes.js";
 
@@ -26,11 +26,16 @@ export const uptimeBasis = {
   ),
   uptimePctLow: orNull(
     percent(
-      "Lower bound of the uptime over all scheduled minutes, truncated to three digits; the methodology defines it. Null if nothing was measured.",
-      99.979,
+      "The uptime of all scheduled minutes as if every unmeasured minute had been down: 100 × (measured − down) ÷ scheduled minutes, rounded down to three digits. Null if nothing was measured.",
+      99.433,
     ),
   ),
-  uptimePctHigh: orNull(percent("Its upper bound.", 99.99)),
+  uptimePctHigh: orNull(
+    percent(
+      "The uptime of all scheduled minutes as if no unmeasured minute had been down: 100 × (scheduled − down) ÷ scheduled minutes, rounded up to three digits. Null if nothing was measured.",
+      99.987,
+    ),
+  ),
 };
 
 /** An uptime with its basis. */

@@ -33,13 +33,6 @@ export function limitedToAll(e: Evidence): QuorumComponent[] {
   return bad.every(({ fault }) => fault === "limited") ? bad : [];
 }
 
-/** The venue refuses a part to this machine, and to the place of the service. */
-export function refusedTwice({ here, refusedToService }: Evidence): boolean {
-  return here.some(
-    (part) => part.fault === "blocked" && componentsIn(part).some((component) => refusedToService.includes(component)),
-  );
-}
-
 /** A quorum confirms that the venue works. That it does not is decided by the first rule, before others ask. */
 export function isTrusted(quorum: Quorum): boolean {
   return quorum.kind === "confirmed" && quorum.state === "operational";
@@ -64,41 +57,39 @@ export function failsAlone(e: Evidence, holds: (part: MeasuredPart) => boolean):
 /** Without a quorum, others have to be silent that have nothing to do with each other. */
 const fewestWithoutQuorum = 3;
 
-export function nothingAnswers(e: Evidence): boolean {
+function nothingAnswers(e: Evidence): boolean {
   const fewest = failsAlone(e, isNotGood) ? 1 : fewestWithoutQuorum;
   return e.controls.length >= fewest && e.here.some(isNotGood) && !allParts(e).some(answered);
 }
 
-/** That of the venue, and those of hosts that have nothing to do with it. */
-export function everyCertificateRefused(e: Evidence): boolean {
-  const isRefused = ({ fault }: MeasuredPart) => fault === "tls";
-  return (
-    hasFault(e, "tls") &&
-    e.controls.length >= fewestWithoutQuorum &&
-    e.controls.every(({ measured }) => isRefused(measured)) &&
-    !e.here.some(answered)
-  );
+/** Neither the venue nor most of the others are reached. */
+export function isCutOff(e: Evidence): boolean {
+  const away = e.controls.filter(({ measured }) => !answered(measured)).length;
+  const isMost = away >= 2 && away * 2 > e.controls.length;
+  return nothingAnswers(e) || (isMost && failsAlone(e, isNotGood) && !e.here.some(answered));
 }
 
-export function allParts({ here, controls }: Evidence): MeasuredPart[] {
+export function noNameResolves(e: Evidence): boolean {
+  return nothingAnswers(e) && allParts(e).every(isUnresolved);
+}
+
+/** That of the venue, and those of hosts that have nothing to do with it. */
+export function everyCertificateRefused({ here, controls }: Evidence): boolean {
+  const isRefused = ({ fault }: MeasuredPart) => fault === "tls";
+  const isEveryControl = controls.every(({ measured }) => isRefused(measured));
+  return here.some(isRefused) && !here.some(answered) && controls.length >= fewestWithoutQuorum && isEveryControl;
+}
+
+function allParts({ here, controls }: Evidence): MeasuredPart[] {
   return [...here, ...controls.map(({ measured }) => measured)];
 }
 
-export function mostControlsAway({ controls }: Evidence): boolean {
-  const away = controls.filter(({ measured }) => !answered(measured)).length;
-  return away >= 2 && away * 2 > controls.length;
-}
-
-export function isNotGood(part: MeasuredPart): boolean {
+function isNotGood(part: MeasuredPart): boolean {
   return !isGood(part);
 }
 
 export function isUnresolved({ fault, unmeasured }: MeasuredPart): boolean {
   return fault === "dns" || unmeasured === "resolver";
-}
-
-function hasFault({ here }: Evidence, fault: string): boolean {
-  return here.some((part) => part.fault === fault);
 }
 
 /** The parts that fail here alone and at whose host this certificate was refused. */

@@ -1,14 +1,12 @@
 /** What `check` knows when it decides: what the service's regions say, and what this machine measured. */
 
-import type { RemoteReason, StateWord } from "../../remote/state-bodies.js";
+import type { StateWord, VenueStateBody } from "../../mcp/agent-source.js";
 import type { MeasuredPart } from "../measured-once.js";
 
 export interface Evidence {
   /** The id that the user gave. */
   venue: string;
   quorum: Quorum;
-  /** Components of which the service knows nothing, because the venue refuses the place that it measures from. */
-  refusedToService: readonly string[];
   /** The venue's endpoints and sockets that were tried from here. Empty: the registry has no endpoint of it. */
   here: readonly MeasuredPart[];
   /** Other venues, one endpoint each. */
@@ -48,7 +46,7 @@ export interface QuorumComponent {
   /** What it mostly is, if it is degraded or in outage. */
   fault: string | null;
   /** Why it is unknown although it is measured. */
-  unknownBecause: RemoteReason | null;
+  unknownBecause: VenueStateBody["components"][number]["unknownBecause"];
 }
 
 export interface Control {

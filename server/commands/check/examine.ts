@@ -3,6 +3,7 @@
 import { setMaxListeners } from "node:events";
 import { isIP, type LookupFunction } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { connect, type PeerCertificate, type TLSSocket } from "node:tls";
 import type { ClockWatch } from "../../../probe/network/clock-error.js";
 import { makeResolver, type Resolver } from "../../../probe/network/resolver.js";
 import { makeAnswerVerdict } from "../../../probe/rest/answer-verdict.js";
@@ -14,11 +15,11 @@ import { readChains } from "../../../shared/registry/chain-venues.js";
 import { hostsOf } from "../../../shared/registry/components.js";
 import type { Registry, RestEndpoint, Venue } from "../../../shared/registry/registry.js";
 import { isLocalhost, kindOfAddress } from "../../http/safe-address.js";
+import { plainText } from "../../notices/sanitize-text.js";
 import type { RemoteService } from "../../remote/service.js";
 import { endpointsOnce, isSkipped, type MeasuredPart, socketsOnce } from "../measured-once.js";
 import { type Asked, askService } from "./ask-service.js";
 import type { Control, Evidence, OddAddress, RefusedCertificate } from "./evidence.js";
-import { refusedCertificate } from "./presented-certificate.js";
 
 export interface Examination {
   /** As the user gave it. */
@@ -35,7 +36,7 @@ export interface Examination {
   lookup?: LookupFunction | undefined;
 }
 
-export interface Examined extends Omit<Asked, "quorum" | "refusedToService"> {
+export interface Examined extends Omit<Asked, "quorum"> {
   evidence: Evidence;
   /** Parts of the venue that were not tried, because others of the host failed, or for lack of time. */
   skipped: readonly MeasuredPart[];
@@ -69,8 +70,7 @@ export async function examine(examination: Examination): Promise<Examined> {
     ]);
     const here = own.filter((part) => !isSkipped(part));
     const evidence: Evidence = {
-      venue: asked,
-      ...{ quorum: said.quorum, refusedToService: said.refusedToService },
+      ...{ venue: asked, quorum: said.quorum },
       ...{ here, controls: others, oddAddresses },
       refusedCertificate: await certificateRefusedIn(here, resolver.lookup),
       clock: clock.read(),
@@ -178,4 +178,49 @@ async function certificateRefusedIn(
 ): Promise<RefusedCertificate | null> {
   const refused = here.find(({ fault, url }) => fault === "tls" && /^(?:https|wss):/.test(url));
   return refused ? refusedCertificate(new URL(refused.url), lookup, certificateWithinMs) : null;
+}
+
+/**
+ * The certificate that a server presents, if this machine refuses it. The handshake is completed so that it can be
+ * read; nothing is sent.
+ *
+ * @returns null if it is accepted, or none was presented in time
+ */
+function refusedCertificate(
+  address: URL,
+  lookup: LookupFunction,
+  withinMs: number,
+): Promise<RefusedCertificate | null> {
+  const { hostname: host, port } = address;
+  return new Promise((resolve) => {
+    const socket = connect({
+      ...{ host, port: Number(port) || 443, lookup, servername: isIP(host) ? "" : host },
+      // only to read it
+      rejectUnauthorized: false,
+    });
+    const timer = setTimeout(() => end(null), withinMs);
+    // without a handshake there is no certificate
+    socket.on("error", () => end(null));
+    socket.once("secureConnect", () => end(refusalOf(socket, host)));
+
+    function end(refused: RefusedCertificate | null) {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(refused);
+    }
+  });
+}
+
+function refusalOf(socket: TLSSocket, host: string): RefusedCertificate | null {
+  if (socket.authorized) return null;
+  // contrary to the types, it is empty if there is no certificate
+  const { issuer, valid_from: from, valid_to: until } = socket.getPeerCertificate() as Partial<PeerCertificate>;
+  if (issuer === undefined || from === undefined || until === undefined) return null;
+  // contrary to the types, the code of the verification, or the error of the check of names
+  const error = socket.authorizationError as unknown as string | NodeJS.ErrnoException;
+  const code = typeof error === "string" ? error : (error.code ?? "refused");
+  const name = [issuer.CN, issuer.O].find((part) => part !== undefined);
+  const validFrom = new Date(from);
+  const validUntil = new Date(until);
+  return { host, code: plainText(code, 60), issuer: plainText(String(name ?? "no name"), 100), validFrom, validUntil };
 }

@@ -28,7 +28,7 @@ export function reportJson(url: string, verdict: CheckVerdict, { evidence, typic
   return {
     ...{ url, venue },
     ...{ verdict: verdict.culprit, exitCode: exitCodeOf(verdict, evidence) },
-    ...{ rule: verdict.rule, summary: verdict.summary, advice: verdict.advice },
+    ...{ summary: verdict.summary, advice: verdict.advice },
     service: quorum.kind === "confirmed" ? { ...quorum, problem: null } : { kind: quorum.kind, problem: quorum.reason },
     typicalMs,
     here: here.map(partJson),
@@ -55,8 +55,7 @@ export function reportText(verdict: CheckVerdict, examined: Examined): string {
     ["other venues", `${controls.length - away.length} of ${controls.length} answer here${awayText(away)}`],
     ["this clock", clockText(clock)],
   ];
-  const advice = verdict.advice === null ? "" : `→ ${verdict.advice}\n`;
-  return `${plainText(venue, 60)}: ${verdict.summary}\n${advice}\n${plainTable(lines.map(([what, found]) => [`  ${what}`, found]))}`;
+  return `${plainText(venue, 60)}: ${verdict.summary}\n→ ${verdict.advice}\n\n${plainTable(lines.map(([what, found]) => [`  ${what}`, found]))}`;
 }
 
 function serviceText({ quorum }: Evidence): string {

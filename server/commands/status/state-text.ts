@@ -1,15 +1,14 @@
 /** States as text for people. */
-import type { Fault } from "../../../shared/measurement/sample.js";
 import { durationText } from "../../pages/format.js";
 import { faultVerbs } from "../../pages/words.js";
-import type { RemoteBoard, RemoteVenue } from "../../remote/state-bodies.js";
+import type { BoardBody, VenueStateBody } from "../../mcp/agent-source.js";
 import { plainTable } from "../plain-table.js";
 import { byState } from "./worst-state.js";
 
-type Freshness = Pick<RemoteBoard, "generatedAt" | "stale" | "ageSeconds">;
-type Row = RemoteBoard["venues"][number];
+type Freshness = Pick<BoardBody, "generatedAt" | "stale" | "ageSeconds">;
+type Row = BoardBody["venues"][number];
 
-export function boardText(board: RemoteBoard): string {
+export function boardText(board: BoardBody): string {
   const { venues } = board;
   if (venues.length === 0) return `no venues\n${ageText(board)}\n`;
   const head = ["venue", "name", "state", "since", "worst components"];
@@ -22,7 +21,7 @@ export function boardText(board: RemoteBoard): string {
   return `${plainTable([head, ...rows])}\n${countsText(venues)}; ${ageText(board)}\n`;
 }
 
-export function venueText(venue: RemoteVenue): string {
+export function venueText(venue: VenueStateBody): string {
   const { id, name, category, state, since, components, activeIncidents } = venue;
   const head = ["component", "state", "since", "regions that agree", "open incident"];
   const rows = components.map((one) => [
@@ -35,7 +34,7 @@ export function venueText(venue: RemoteVenue): string {
 }
 
 /** Why components are unknown although they are measured; each reason once. */
-function reasonsText({ components, stale }: RemoteVenue): string {
+function reasonsText({ components, stale }: VenueStateBody): string {
   const details = stale ? [] : components.flatMap(({ unknownBecause }) => unknownBecause?.detail ?? []);
   const lines = [...new Set(details)].map((detail) => {
     const which = components.filter(({ unknownBecause }) => unknownBecause?.detail === detail);
@@ -57,16 +56,17 @@ function componentState(one: Stated, { stale, ...venue }: Freshness): string {
   return stale ? stateText(one.state, { stale, ...venue }) : wordOf(one);
 }
 
-type Stated = Pick<Row["components"][number], "state" | "fault" | "unknownBecause">;
+type Stated = Pick<VenueStateBody["components"][number], "state" | "fault" | "unknownBecause">;
 
 /** What a venue does is more than that it fails: one that limits our requests is not down. */
 function wordOf({ state, fault, unknownBecause }: Stated): string {
-  const verb = fault !== null && Object.hasOwn(faultVerbs, fault) ? faultVerbs[fault as Fault] : undefined;
+  const verb = fault !== null && Object.hasOwn(faultVerbs, fault) ? faultVerbs[fault] : undefined;
   if (verb) return `${state}: ${verb.does}`;
-  return unknownBecause === null ? state : `${state}: ${unknownWords[unknownBecause.reason]}`;
+  const because = unknownBecause === null ? undefined : unknownWords[unknownBecause.reason];
+  return because === undefined ? state : `${state}: ${because}`;
 }
 
-const unknownWords: Record<NonNullable<Stated["unknownBecause"]>["reason"], string> = {
+const unknownWords: Partial<Record<string, string>> = {
   never: "never seen good from here",
   ended: "its entry has ended",
   blocked: "blocked from this place",

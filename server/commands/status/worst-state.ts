@@ -1,4 +1,4 @@
-import type { StateWord } from "../../remote/state-bodies.js";
+import type { StateWord } from "../../mcp/agent-source.js";
 
 /**
  * The exit codes of `status`. `check` uses the same for what the service says, so that scripts read both alike.

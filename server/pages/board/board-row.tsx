@@ -40,11 +40,12 @@ export function BoardRow({ venue, now }: { venue: Board["venues"][number]; now: 
 /** Uptime never without how much of the time it is known for. */
 function Uptime({ venue }: { venue: Board["venues"][number] }) {
   const { uptimePct90d, uptimePctLow, uptimePctHigh, coveragePct } = venue;
-  const isNarrow = uptimePctLow === uptimePctHigh;
+  // rounding alone sets the bounds of a complete measurement apart
+  const isComplete = coveragePct === 100;
   return (
     <p>
       {uptimePct90d === null ? boardWords.noUptime : <b>{percentText(uptimePct90d)}</b>}{" "}
-      {uptimePctLow !== null && !isNarrow && (
+      {uptimePctLow !== null && !isComplete && (
         <span class="minor">{`${uptimePctLow}–${percentText(uptimePctHigh!)}`}</span>
       )}{" "}
       <span class="minor">

@@ -24,7 +24,7 @@ export function errorPage(problem: ProblemBody, retryAfterS: number): PageProps 
             </p>
           ))
         ) : (
-          <Retraction at={retractedAt} reason={problem.reason ?? null} />
+          <Retraction at={retractedAt} reason={problem.reason!} />
         )}
         {errors !== undefined && <BadParameters errors={errors} />}
         <h2>{errorWords.links}</h2>
@@ -52,7 +52,7 @@ function explanationOf({ status, detail }: ProblemBody, retryAfterS: number): st
   return status === 500 ? [detail, errorWords.ofOurs] : [detail];
 }
 
-function Retraction({ at, reason }: { at: string; reason: string | null }) {
+function Retraction({ at, reason }: { at: string; reason: string }) {
   return (
     <>
       <p>{errorWords.retractedMeaning}</p>
@@ -64,7 +64,9 @@ function Retraction({ at, reason }: { at: string; reason: string | null }) {
           </time>
         </dd>
         <dt>{errorWords.retractedWhy}</dt>
-        <dd>{reason === null ? errorWords.reasonNotPublic : <bdi>{reason}</bdi>}</dd>
+        <dd>
+          <bdi>{reason}</bdi>
+        </dd>
       </dl>
     </>
   );

@@ -11,7 +11,7 @@ export function uptimeText({ uptimePct }: UptimeBounds): string {
   return uptimePct === null ? unknownWords.unknown : percentText(uptimePct);
 }
 
-/** What the uptime can be, given what was not measured. */
+/** The uptime if all that was not measured had been down, and if none had. */
 export function boundsText({ uptimePctLow: low, uptimePctHigh: high }: UptimeBounds): string {
   if (low === null || high === null) return unknownWords.unknown;
   return low === high ? percentText(low) : uptimeWords.between(String(low), percentText(high));

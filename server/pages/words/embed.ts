@@ -13,7 +13,8 @@ export const embedWords = {
   unknown: "Unknown",
   ago: (state: string, age: string) => `${state} ${age} ago`,
   is: (state: string) => `is ${state}`,
-  uptimeIs: (percent: string, coverage: string) => `Up ${percent} of 90 days, of which ${coverage} was measured.`,
+  uptimeIs: (percent: string, coverage: string) =>
+    `Up ${percent} of the measured minutes of 90 days; ${coverage} were measured.`,
   uptimeUnknown: "Too little was measured to give an uptime of 90 days.",
   measuredBy: "Measured by",
   question: (name: string) => `Is ${name} down?`,

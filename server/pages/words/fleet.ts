@@ -11,7 +11,7 @@ export const compareWords = {
   shared: (count: number, of: number, rank: number, during: string) =>
     `${count === of ? "All" : `${count} of`} ${of} venues share rank ${rank} ${during}: the measurements do not separate them.`,
   intro:
-    "Uptime is the share of the measured minutes in which a venue was not down. Nobody knows what happened in the other minutes. So the bounds say where the uptime of all minutes lies; they are right about 95 times in a hundred. A venue ranks below those whose lower bound is above its upper bound.",
+    "Uptime is the share of the measured minutes in which a venue was not down. Nobody knows what happened in the other minutes. So the bounds give the uptime of all scheduled minutes as if every unmeasured minute had been down, and as if none had. A venue ranks below those whose lower bound is above its upper bound: they were more available, whatever happened in the unmeasured minutes.",
   days: "All days are UTC days, and the present day counts until a few minutes ago.",
   caption: (during: string) => `Venues by rank ${during}`,
   rank: (rank: number, count: number) =>

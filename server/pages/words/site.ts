@@ -127,7 +127,6 @@ export const errorWords = {
   retractedMeaning: "We no longer claim that it happened. It counts in no list and no figure.",
   retractedAt: "When",
   retractedWhy: "Why",
-  reasonNotPublic: "The reason is not public.",
   links: "Where to go from here",
 };
 

@@ -172,7 +172,7 @@ export const dayWords = {
 export const uptimeWords = {
   heading: "Uptime over ninety days",
   explained:
-    "Uptime is the share of measured minutes without an outage. The bounds say, at 95 %, what it can be with the minutes that we did not measure.",
+    "Uptime is the share of measured minutes without an outage. The bounds give the uptime of all scheduled minutes as if every unmeasured minute had been down, and as if none had.",
   method: "How it is computed",
   caption: "Uptime of the venue and its parts",
   what: "What",

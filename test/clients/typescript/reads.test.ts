@@ -5,6 +5,7 @@ import t from "tap";
 import ts from "typescript";
 import { Venuewatch, VenuewatchError } from "@venuewatch/client";
 import { packagedFile } from "../../../shared/config/package.js";
+import { jsonLimits, maxBodyBytes, maxChunks } from "../../../shared/untrusted/limits.js";
 import { type FeedAnswer, serve } from "../../support/feed-server.js";
 
 const answering =
@@ -67,6 +68,33 @@ void t.test("an error says what came, and what to do", async (t) => {
     const error: unknown = await client.status().catch((error: unknown) => error);
     t.ok(error instanceof VenuewatchError);
     t.match(error, expected);
+  }
+});
+
+void t.test("its limits are those of every reader of a service", async (t) => {
+  const { parts, levels } = jsonLimits.service;
+  const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+  for (const [what, largest, larger] of [
+    ["bytes", ["{}".padEnd(maxBodyBytes.service)], ["{}".padEnd(maxBodyBytes.service + 1)]],
+    ["pieces", ["{}", ...Array<string>(maxChunks - 1).fill(" ")], ["{}", ...Array<string>(maxChunks).fill(" ")]],
+    ["brackets", [`[${"1,".repeat(parts - 1)}1]`], [`[${"1,".repeat(parts)}1]`]],
+    ["levels", [nested(levels)], [nested(levels + 1)]],
+  ] as const) {
+    t.ok(await clientOf(largest).status(), what);
+    await t.rejects(clientOf(larger).status(), { message: new RegExp(`at most \\d+.*${what}`) });
+  }
+
+  function clientOf(pieces: readonly string[]): Venuewatch {
+    const fetch = () => {
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          for (const piece of pieces) controller.enqueue(new TextEncoder().encode(piece));
+          controller.close();
+        },
+      });
+      return Promise.resolve(new Response(body, { headers: { "content-type": "application/json" } }));
+    };
+    return new Venuewatch({ url: "https://status.example.org", fetch });
   }
 });
 

@@ -111,7 +111,7 @@ void t.test("evidence still names a probe that said goodbye", async (t) => {
   await one.renew();
   await one.leave();
   const [row] = await pool.query<{ builds: string[] }>(sql`
-    select array_agg(distinct p.version) as builds from watch w join probe p using (region_id, process)
+    select array_agg(distinct p.version) as builds from venue_lease w join probe p using (region_id, process)
   `);
   t.same(row!.builds, ["1.2.3"]);
 });
@@ -151,7 +151,7 @@ void t.test("while probes start, die and return, no venue has two; afterwards ea
   const all = registry.venues.map(({ id }) => id).sort();
   const random = randomFrom(seed);
   for (let run = 0; run < runs; run += 1) {
-    await pool.script("truncate probe, watch");
+    await pool.script("truncate probe, venue_lease");
     const members = Array.from({ length: 4 }, () => member(pool));
     const living = new Set<Member>();
     for (let step = 0; step < 15; step += 1) {
@@ -203,7 +203,7 @@ void t.test("the providers of a chain, and the chain, are with one probe, which 
   const units = ids.length - groups.reduce((sum, group) => sum + group.length - 1, 0);
   const random = randomFrom(seed);
   for (let run = 0; run < 5; run += 1) {
-    await pool.script("truncate probe, watch");
+    await pool.script("truncate probe, venue_lease");
     const members = Array.from({ length: 2 + Math.floor(random() * 3) }, () => member(pool, { known: ids }));
     for (const one of members) {
       await one.renew();
@@ -225,7 +225,7 @@ void t.test("the providers of a chain, and the chain, are with one probe, which 
   }
   // a probe that does not know the chain keeps what it knows, and no venue has two
   const older = member(pool, { known: registry.venues.map(({ id }) => id) });
-  await pool.script("truncate probe, watch");
+  await pool.script("truncate probe, venue_lease");
   const newer = member(pool, { known: ids });
   await renew(older, newer, older, newer, older);
   t.same(held([older, newer]), [...ids].sort());

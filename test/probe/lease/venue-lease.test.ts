@@ -18,7 +18,6 @@ const leaseMs = 2500;
 const watched = ["kraken", "okx", "gate", "bybit"];
 const lookEveryMs = 50;
 
-// Longer than 120 lines: one story of two probes, in which each step begins where the last one ended.
 void t.test("two probes of one region take over from each other, and lose no sample", async (t) => {
   const { pool, url, registry: all } = await migratedDatabase(t);
   const few = structuredClone(all);
@@ -48,7 +47,7 @@ void t.test("two probes of one region take over from each other, and lose no sam
   async function shares(): Promise<string[][]> {
     const rows = await pool.query<{ venues: string[] }>(sql`
       select array_agg(v.venue order by v.venue) as venues
-      from watch w
+      from venue_lease w
       join venue v using (venue_id)
       join probe p using (region_id, process)
       where p.alive_until > clock_timestamp()

@@ -71,7 +71,7 @@ void t.test("one instant has one body while the engine hangs and everything else
   t.strictSame(await look("the newest minutes were rolled up"), instant);
 
   const changes: Record<string, () => Promise<unknown>> = {
-    "the open hour was rolled up": () => pool.query(sql`call upkeep.refresh_open_buckets(clock_timestamp())`),
+    "the open hour was rolled up": () => pool.query(sql`call upkeep.refresh_open_buckets(clock_timestamp(), true)`),
     "hours were stored": () => pool.query(sql`call upkeep.refresh_over_hours(${ago(10_000)}, clock_timestamp())`),
     "late samples were rolled up": () => pool.query(sql`call upkeep.refresh_late(clock_timestamp())`),
     "minutes were repaired": () => pool.query(sql`call upkeep.mend('sample_minute', ${ago(9_000)}, ${ago(300)})`),

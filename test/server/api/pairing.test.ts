@@ -152,7 +152,7 @@ void t.test("which of our incidents and of the venues' notices are pairs", async
 
   await t.test("venues that are not compared are counted separately, by reason", async (t) => {
     await begin();
-    await pool.script("update venue set source_id = null, official_kind = null where venue = 'gate'");
+    await pool.script("update venue set feed_id = null, official_kind = null where venue = 'gate'");
     for (const venue of ["gate", "binance", "bitfinex"]) await incidents(pool, venue, at(50));
     const none = { oursCompared: null, theirs: null, paired: null, oursOnly: null, aheadUncorrelated: null };
     t.match(await compared("gate"), { ...none, ours: 1, observed: false, venuesWithoutFeed: 1, maintenances: null });

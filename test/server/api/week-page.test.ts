@@ -16,7 +16,6 @@ interface Detail {
   streams: (Row & Record<"messagesPerMinute" | "longestQuietMs" | "sequenceGaps", number | null>)[];
 }
 
-// Longer than 120 lines: mostly the statements that make a week of samples and compute its figures.
 void t.test("the percentiles and sums of a week are exact, to the sample", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });

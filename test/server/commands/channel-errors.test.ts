@@ -53,8 +53,8 @@ void t.test("an error names its cause and reveals no secret", async (t) => {
     [["show", "0"], "expected the number of a channel"],
     [["show", "99"], "there is no channel 99; the channels are 1, 2"],
     [["enable", url], "expected the number of a channel, got something else"],
-    [["show"], "channel show takes ID besides options, got none"],
-    [["mute", "1"], 'channel has no action "mute", expected one of add, list'],
+    [["show"], "missing required argument 'ID'; see venuewatch channel show --help"],
+    [["mute", "1"], 'unknown action "mute", expected one of add, list'],
     [["add", "--url", url], "cannot be used (ECONNREFUSED)", { DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/x" }],
     [["add", "--url", url], "venuewatch's tables are missing; run venuewatch migrate", withoutTables],
   ];

@@ -70,7 +70,7 @@ void t.test("--json has all of it", async (t) => {
   const { out } = await checked(["kraken", "--json"], 0);
   const report = JSON.parse(out) as { here: object[]; controls: object[] };
   t.match(report, {
-    ...{ url: env.BASE_URL, venue: "kraken", verdict: "nobody", rule: "nothing-wrong", exitCode: 0 },
+    ...{ url: env.BASE_URL, venue: "kraken", verdict: "nobody", exitCode: 0 },
     summary: /^nothing is wrong: /,
     service: { kind: "confirmed", state: "operational", problem: null },
     clock: { errorMs: Number, withinMs: Number },
@@ -84,10 +84,16 @@ void t.test("--json has all of it", async (t) => {
 void t.test("without a service it says what it can, in time, and blames nobody", async (t) => {
   const away = `http://127.0.0.1:${await freePort()}`;
   const ended = await checked(["kraken"], 3, { BASE_URL: away });
-  t.match(ended.out, /is unknown, because http:\S+ cannot be reached/);
+  t.match(
+    ended.out,
+    /is unknown, because GET http:\S+: expected a connection, got a refused connection \(ECONNREFUSED\)/,
+  );
   t.equal(ended.err, "venuewatch: the service cannot be reached; name another place with --url\n");
   const silent = `http://127.0.0.1:${await serveTcp(t, () => {})}`;
-  t.match((await checked(["kraken", "--url", silent], 3)).out, /expected an answer within 3\.5 s, got nothing/);
+  t.match(
+    (await checked(["kraken", "--url", silent], 3)).out,
+    /no whole answer within 3500 ms; still waiting for an answer/,
+  );
 });
 
 void t.test("a venue that nobody knows gets the one that was probably meant", async (t) => {
@@ -120,10 +126,14 @@ void t.test("the exit code of status is the state, and errors have other codes",
     [["okx"], 2, /^$/],
     [["--category", "exchange"], 2, /^$/],
     [["gemini", "--url", url], 3, /^$/],
-    [["krakn"], 3, /^venuewatch: http:\S+ answers 404: Unknown venue "krakn"\. Did you mean kraken\? .*\n$/],
-    [["okx", "--url", away], 3, /^venuewatch: http:\S+ cannot be reached: .*; name another place with --url, .*\n$/],
-    [["okx", "--ulr", away], 64, /^venuewatch: status: Unknown option .*; did you mean --url\?; .*\n$/],
-    [["okx", "kraken"], 64, /^venuewatch: status takes \[VENUE\] besides options, got okx kraken; .*\n$/],
+    [["krakn"], 3, /^venuewatch: GET http:\S+: 404, Unknown venue "krakn"\. Did you mean kraken\? .*\n$/],
+    [
+      ["okx", "--url", away],
+      3,
+      /^venuewatch: GET http:\S+: expected a connection, got .*; name another place with --url, .*\n$/,
+    ],
+    [["okx", "--ulr", away], 64, /^venuewatch: unknown option --ulr; did you mean --url\?; .*\n$/],
+    [["okx", "kraken"], 64, /^venuewatch: too many arguments for 'status'. Expected 1 argument but got 2; .*\n$/],
     [["okx", "--category", "rpc"], 64, /^venuewatch: status: expected a venue or --category, got both\n$/],
     [["--category", "exchang"], 64, /^venuewatch: --category: expected one of .*; did you mean exchange\?\n$/],
     [["--url", "example.org"], 64, /^venuewatch: expected an http:\/\/ or https:\/\/ address .*\n$/],

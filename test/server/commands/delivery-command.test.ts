@@ -151,7 +151,7 @@ void t.test("venuewatch delivery and venuewatch channel test on the command line
       [["list", "--state=lost"], "--state: expected one of due, delivered, failed, sk"],
       [["list", "--since=yesterday"], "expected a time ago, like 30m, 2h"],
       [["list", "--limit=0"], "--limit: expected a whole number from 1"],
-      [["show"], "delivery show takes ID besides options, got none"],
+      [["show"], "missing required argument 'ID'; see venuewatch delivery show --help"],
       [["show", "1x"], "expected the number of a delivery"],
       [["replay"], "numbers of deliveries or --channel, got neither"],
       [["replay", "1", "--channel=1"], "or --channel, got both"],

@@ -32,7 +32,7 @@ void t.test("logins have their role's rights and limits, and hide their password
     const name = newLogin(t, pool);
     const verifier = scramVerifier(password);
     const keep = (kind: string, connections: number | null = null) =>
-      pool.file("keep_login", [name, kind, verifier, connections, false, kind === "probe" ? "us-east" : null]);
+      pool.file("store_login", [name, kind, verifier, connections, false, kind === "probe" ? "us-east" : null]);
 
     /** The setting that needs a superuser. */
     const files = (limit: string) =>
@@ -81,14 +81,14 @@ void t.test("logins have their role's rights and limits, and hide their password
       sql`select rolname as name from pg_roles where rolsuper limit 1`,
     );
     for (const taken of [name, "vw_web", "pg_monitor", superuser!.name])
-      await t.rejects(pool.file("keep_login", [taken, "web", "x", null, false, null]), { code: "42939" }, taken);
+      await t.rejects(pool.file("store_login", [taken, "web", "x", null, false, null]), { code: "42939" }, taken);
     t.match(await seen(pool, name), { superuser: !withoutSuperuser, memberOf: [] });
   });
 
   await t.test("an analyst may have a schema of its own, and has no right in any other", async (t) => {
     const [name, other] = [newLogin(t, pool), newLogin(t, pool)];
     const keep = (login: string, ownSchema: boolean, kind = "analyst") =>
-      pool.file("keep_login", [login, kind, "x", null, ownSchema, null]);
+      pool.file("store_login", [login, kind, "x", null, ownSchema, null]);
     t.teardown(() => pool.script(`drop owned by ${name}; drop schema if exists ${name}`));
     await keep(name, true);
     await keep(other, false);

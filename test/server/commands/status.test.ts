@@ -1,18 +1,22 @@
 /** `venuewatch status` on the real API, and on what may answer in its place. */
 import t, { type Test } from "tap";
+import { askService } from "../../../server/commands/check/ask-service.js";
 import { statusOf } from "../../../server/commands/status.js";
 import { stateCodes, worstOf } from "../../../server/commands/status/worst-state.js";
+import type { StateWord } from "../../../server/mcp/agent-source.js";
 import { makeService } from "../../../server/remote/service.js";
-import type { StateWord } from "../../../server/remote/state-bodies.js";
+import type { Category } from "../../../shared/registry/registry.js";
 import { serve as serveApi } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, measured, unmeasured } from "../../support/fleet.js";
+import { hostileService } from "../../support/hostile-texts.js";
 import { serve } from "../../support/measured-endpoint.js";
+import { troubledBoard } from "../../support/page-world.js";
 
 const all = { venue: null, category: null };
 
-async function asked(t: Test, url: string, wanted: { venue?: string; category?: string } = {}) {
-  const service = makeService(url, { deadlineMs: 20_000 });
+async function asked(t: Test, url: string, wanted: { venue?: string; category?: Category } = {}) {
+  const service = makeService(url, { timeoutMs: 20_000 });
   t.teardown(() => service.close());
   return statusOf(service, { ...all, ...wanted });
 }
@@ -77,7 +81,7 @@ void t.test("status of the real service", async (t) => {
     t.match(json, {
       state: "unknown",
       venue: null,
-      problem: /answers 404: Unknown venue "krakn"\. Did you mean kraken\?/,
+      problem: /: 404, Unknown venue "krakn"\. Did you mean kraken\?/,
     });
     t.match((await asked(t, url, { venue: "../status?x=%1b" })).json, { state: "unknown", problem: /Unknown venue/ });
   });
@@ -101,33 +105,28 @@ void t.test("status of the real service", async (t) => {
 });
 
 void t.test("texts of a service cannot reach the terminal's controls", async (t) => {
-  const evil = "\u001b]0;owned\u0007\u009b31m\u202eKraken\nokx operational";
-  const at = "2026-01-31T12:00:00.000Z";
-  const fresh = { generatedAt: at, stale: false, ageSeconds: null };
-  const one = {
-    ...{ component: evil, state: "outage", since: at, agreeing: 1, reporting: 1, incident: evil },
-    ...{ fault: evil, unknownBecause: { reason: "never", detail: evil.repeat(100) } },
-  };
-  const venue = { id: evil, name: evil.repeat(100), category: evil, state: "outage", since: at, activeIncidents: 1 };
-  const url = await serve(t, (request, response) => {
-    const body = request.url!.startsWith("/v1/status")
-      ? { ...fresh, venues: [{ ...venue, components: [one] }] }
-      : { ...fresh, ...venue, components: [one], more: evil };
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
-  });
-  const { origin } = new URL(url);
-  for (const wanted of [{}, { venue: evil }]) {
-    const { json, text } = await asked(t, origin, wanted);
-    t.equal(json.state, "outage");
-    // eslint-disable-next-line no-control-regex
-    t.notMatch(text, /(?!\n)[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/);
-    // eslint-disable-next-line no-control-regex
-    t.notMatch(JSON.stringify(json), /[\u0000-\u001f\u007f-\u009f\u202a-\u202e]|more/);
-    t.ok(
-      text.split("\n").every((line) => line.length < 1200),
-      "and none fills the screen",
-    );
+  const { pool, registry } = await migratedDatabase(t);
+  await troubledBoard(pool);
+  const api = await serveApi(t, { pool, registry });
+  const { service, places } = hostileService(`http://127.0.0.1:${api.port}`);
+  const answers = () => Promise.all([all, { ...all, venue: "okx" }].map((wanted) => statusOf(service, wanted)));
+  await askService(service, "okx");
+  t.match(await answers(), [{ json: { problem: null } }, { json: { problem: null } }]);
+  let count = 0;
+  for (const place of places()) {
+    count += 1;
+    for (const { json, text } of await answers()) {
+      // eslint-disable-next-line no-control-regex
+      t.notMatch(text + (json.problem ?? ""), /(?!\n)[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/, place);
+      // eslint-disable-next-line no-control-regex
+      t.notMatch(JSON.stringify(json), /[\u0000-\u001f\u007f-\u009f\u202a-\u202e]|\\u001b/, place);
+      const isShort = text.split("\n").every((line) => line.length < 1200);
+      t.ok(isShort, `${place} does not fill the screen`);
+    }
+
+    t.notMatch(JSON.stringify(await askService(service, "okx")), /[\u0080-\u009f\u202e]|\\u001b/, `${place} in check`);
   }
+  t.ok(count > 40, `${count} texts`);
 });
 
 void t.test("another program's JSON is not taken for a board", async (t) => {
@@ -137,6 +136,10 @@ void t.test("another program's JSON is not taken for a board", async (t) => {
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body)),
     );
     const { json } = await asked(t, new URL(url).origin);
-    t.match(json, { state: "unknown", board: null, problem: /^expected the API of venuewatch at / });
+    t.match(json, {
+      state: "unknown",
+      board: null,
+      problem: /^expected a StatusResponse at http:\S+, got something else/,
+    });
   }
 });

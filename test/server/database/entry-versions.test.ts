@@ -105,7 +105,7 @@ void t.test("an entry is not proven by what its former version saw last", async 
     `);
     await pool.query(sql`update component_entry set good_at = null where component_id = 1`);
     await pool.query(sql`
-      select engine.keep_good_entries(${at}, jsonb_populate_record(null::engine.rules, ${JSON.stringify(rulesRow)}))
+      select engine.store_good_entries(${at}, jsonb_populate_record(null::engine.rules, ${JSON.stringify(rulesRow)}))
     `);
     const [entry] = await pool.query<{ at: Date | null }>(
       sql`select good_at as at from component_entry where component_id = 1`,

@@ -9,7 +9,6 @@ import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { schemaNames, sqlFolder } from "../../../shared/database/sql-files.js";
 import { syncRegistry } from "../../../server/database/sync-registry.js";
 import { emptyDatabase, migratedDatabase } from "../../support/database.js";
-import { ago, measured, pastIncident } from "../../support/fleet.js";
 import { poolOn } from "../../support/pool-on.js";
 import { becoming } from "../../support/rights.js";
 import { notice, said, whole } from "../../support/stored-notices.js";
@@ -113,90 +112,6 @@ void t.test("a migration replaces all definitions", async (t) => {
   t.strictSame(left, [{ view: null }], "views that this build does not define are dropped");
 });
 
-void t.test("a history from before migration 008 is upgraded", async (t) => {
-  const { pool } = await migratedDatabase(t);
-  // within one hour that stays published, whenever the test runs
-  const hourMs = 3_600_000;
-  const end = new Date(Math.floor(Date.now() / hourMs) * hourMs - 1.5 * hourMs);
-  const before = (seconds: number) => new Date(+end - seconds * 1000);
-  await measured(pool, { from: before(120), to: end, venue: "okx" });
-  const daysAgo = (days: number) => ago(days * 86_400);
-  const ticker = { venue: "okx", component: "rest:ticker" };
-  // usual_hour counts hours with ten answers: they must lie in one hour
-  const past = new Date(Math.floor(+daysAgo(20) / hourMs) * hourMs);
-  await measured(pool, { ...ticker, from: past, to: new Date(+past + 60_000) });
-  await pool.query(sql`call upkeep.refresh_all(${daysAgo(21)}, now())`);
-  await pool.script(`
-    alter table incident drop constraint incident_started_at_whole_ms;
-    drop index incident_closed, incident_retracted
-  `);
-  const startedAt = before(60).toISOString();
-  const slug = await pastIncident(pool, { ...ticker, minutes: 1, startedAt: startedAt.replace("Z", "789Z") });
-  // the bucket of today's hours may close while the test runs
-  const counted = () =>
-    pool.query<{ hours: number; minutes: number }>(sql`
-      select
-        (select sum(hours) from usual_hour where bucket <= ${past}) as hours,
-        (select sum(minutes) from venue_latency_day) as minutes
-    `);
-  const usual = await counted();
-  await pool.script(`
-    drop schema api cascade;
-    drop materialized view usual_hour;
-    drop materialized view venue_latency_day;
-    delete from migration where name = '008-typical.sql'
-  `);
-
-  await migrate(pool, registry, log);
-  const incident = await pool.query(sql`
-    select started_at as at, extract(microseconds from started_at)::int % 1000 as left from incident where slug = ${slug}
-  `);
-  t.strictSame(incident, [{ at: before(60), left: 0 }], "an incident keeps its recorded start");
-  await t.rejects(
-    pool.script("update incident set started_at = started_at - interval '1 s'"),
-    /cannot be changed/,
-    "history is not rewritten a second time",
-  );
-  await pool.query(sql`call upkeep.refresh_late(now())`);
-  const [days] = usual;
-  t.ok(days!.hours > 0 && days!.minutes > 0);
-  t.strictSame(await counted(), usual, "the first refresh counts the whole history, and not only the last days");
-});
-
-void t.test("an upgrade removes addresses of an operator that an earlier release stored", async (t) => {
-  const { pool } = await migratedDatabase(t);
-  await pool.script(`
-    drop table feed_address, entry_salt;
-    delete from migration where name = '031-own-addresses.sql';
-    insert into component (venue_id, component, label, cadence_ms, position, published, target)
-    select min(venue_id), 'rest:gone', 'Gone', 5000, 99, false, 'https://rpc.example/v3/hunter2hunter2' from venue;
-    insert into official_reading (source_id, from_at, until_at, problem)
-    select source_id, at, at, problem
-    from (select min(source_id) as source_id from official_source) s,
-      (values
-        (now() - interval '4 min', 'status.example/hunter2hunter2/incidents.json: answered 500'),
-        (now() - interval '3 min', 'status.example:8443/a:hunter2hunter2: expected an answer, got a reset: x'),
-        (now() - interval '2 min', 'status.example/hunter2hunter2/: answered 404; and 2 more documents'),
-        (now() - interval '1 min', 'status.example/: redirects to https://other.example, which is another origin')
-      ) as r (at, problem)
-  `);
-  await migrate(pool, registry, log);
-  const [gone] = await pool.query(sql`select target from component where component = 'rest:gone'`);
-  t.strictSame(gone, { target: "https://rpc.example/…" });
-  const readings = await pool.query<{ problem: string }>(
-    sql`select problem from official_reading where problem is not null order by from_at`,
-  );
-  t.strictSame(
-    readings.map(({ problem }) => problem),
-    [
-      "status.example/…: answered 500",
-      "status.example:8443/…: expected an answer, got a reset: x",
-      "status.example/…: answered 404; and 2 more documents",
-      "status.example/…: redirects to https://other.example, which is another origin",
-    ],
-  );
-});
-
 void t.test("the tables follow the registry", async (t) => {
   const { pool } = await migratedDatabase(t);
   const ofKraken = async () => {
@@ -251,10 +166,10 @@ void t.test("the tables follow the registry", async (t) => {
 
   await t.test("a feed whose address changes keeps its notices", async (t) => {
     const sources = () =>
-      pool.query<{ venue: string; source_id: number; api: string }>(sql`
-        select v.venue, source_id, s.api
+      pool.query<{ venue: string; feed_id: number; api: string }>(sql`
+        select v.venue, feed_id, s.api
         from venue v
-        join official_source s using (source_id)
+        join feed s using (feed_id)
         where v.venue in ('kraken', 'kraken-futures', 'deribit') and s.published
         order by v.position
       `);
@@ -274,16 +189,16 @@ void t.test("the tables follow the registry", async (t) => {
         row.venue.startsWith("kraken") ? { ...row, api: "https://elsewhere.example/… (kraken)" } : row,
       ),
     );
-    const kept = () => pool.query(sql`select vanished, left_at is null as listed from official_incident`);
+    const kept = () => pool.query(sql`select vanished, left_at is null as listed from notice`);
     t.strictSame(await kept(), [{ vanished: false, listed: false }]);
     await said(pool, "kraken", at(1), [whole(one)]);
     t.strictSame(await kept(), [{ vanished: false, listed: true }]);
-    t.equal((await pool.query(sql`select from official_change`)).length, 1, "no change is recorded");
+    t.equal((await pool.query(sql`select from notice_change`)).length, 1, "no change is recorded");
 
     const other = structuredClone(moved);
     for (const { official } of other.venues) if (official?.api === api) official.kind = "betterstack";
     await syncRegistry(pool, other);
-    t.equal((await sources())[0]!.source_id, before[0]!.source_id);
+    t.equal((await sources())[0]!.feed_id, before[0]!.feed_id);
   });
 });
 

@@ -122,7 +122,7 @@ void t.test(
       t.same(warnings, []);
       const of = `${prepared.name}_core`;
       t.teardown(() => admin.script(`drop role if exists ${of}`));
-      const [kept] = await prepared.owner.file<{ leftToSuperuser: string[] }>("keep_login", [
+      const [kept] = await prepared.owner.file<{ leftToSuperuser: string[] }>("store_login", [
         ...[of, "core", "", null, false, null],
       ]);
       t.same(kept!.leftToSuperuser, []);
@@ -161,7 +161,7 @@ void t.test(
       t.teardown(() => admin.script(`drop role if exists ${of}`));
       await admin.script(`revoke set on parameter temp_file_limit, log_min_messages from ${name}`);
       const keep = async (by: Pool, kind: string) => {
-        const [kept] = await by.file<{ leftToSuperuser: string[] }>("keep_login", [of, kind, "", null, false, null]);
+        const [kept] = await by.file<{ leftToSuperuser: string[] }>("store_login", [of, kind, "", null, false, null]);
         const [has] = await admin.query<{ roles: string[] }>(sql`
           select array_agg(m.roleid::regrole::text) as roles from pg_auth_members m where m.member = to_regrole(${of})
         `);

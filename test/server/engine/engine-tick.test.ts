@@ -111,11 +111,12 @@ void t.test("the engine, in what scenarios cannot show", async (t) => {
   });
 
   await t.test("decides by the rules in force at the instant", async (t) => {
-    // as in `rules_in_force` from before these numbers existed
-    const since = ["quorum_min_regions", "partial_windows", "slow_untypical_ms", "unmeasured_close_ms"];
-    const earlier = Object.fromEntries(Object.entries(rulesRow).filter(([name]) => !since.includes(name)));
+    const others = {
+      ...rulesRow,
+      ...{ quorum_min_regions: 1, partial_windows: 60, slow_untypical_ms: 60_000, unmeasured_close_ms: 1_000_000_000 },
+    };
     const seen = async (text: string) => {
-      const lines = await play(pool, parseScenario(text), earlier);
+      const lines = await play(pool, parseScenario(text), others);
       return lines.map((line) => line.replace(/, rest:ticker, .*/, ""));
     };
     const okx = `venue okx, rest:ticker, every 5s, from ${startsAt.toISOString()}, decided every 10s`;
@@ -132,13 +133,13 @@ void t.test("the engine, in what scenarios cannot show", async (t) => {
     t.strictSame(
       await seen(`${okx}\neu-central 5000ms*4\nus-east 5000ms*4\nap-southeast 5000ms*4`),
       ["+10s rest:ticker operational, 3 report, quorum 2"],
-      "nothing is slow without a typical latency",
+      "a minute is not slow",
     );
     const part = `.*12 ${"x . . ".repeat(15)}`;
     t.strictSame(
       await seen(`${okx}\neu-central ${part}\nus-east ${part}`),
       ["+10s rest:ticker operational, 2 report, quorum 2", "+90s rest:ticker degraded, 2 report, quorum 2"],
-      "no incident opens without a run",
+      "no incident opens without a run, or an hour of partial failure",
     );
     const gone = ".*6 x*6 _*310";
     t.strictSame(
@@ -149,7 +150,7 @@ void t.test("the engine, in what scenarios cannot show", async (t) => {
         )
       ).at(-1),
       "+4200s rest:ticker unknown, 0 report, quorum 1",
-      "silence of any length closes no incident",
+      "a day of silence closes no incident",
     );
   });
 
@@ -205,7 +206,7 @@ void t.test("the engine, in what scenarios cannot show", async (t) => {
     await refused(["slug = 'another'", "opened_at = started_at"], /^the name, the beginning/);
     await refused(
       ["peak_severity = 'degraded'", "escalated_at = null", "evidence = evidence - 'escalation'"],
-      /at its worst/,
+      /the peak and the last bad instant/,
     );
     await t.rejects(pool.script("delete from incident"), {
       message: /^incident .* cannot be deleted; retract it instead$/,

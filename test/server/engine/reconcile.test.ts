@@ -1,15 +1,15 @@
 import t, { type Test } from "tap";
 import { type Pool, sql } from "../../../shared/database/pool.js";
 import {
-  type RollupDifference,
-  makeReconciler,
   reconcile,
-  rollupsOfDays,
-  rollupsOfHours,
-  type ReconciledWindow,
+  type ReconcileMetrics,
+  type RollupDifference,
+  rollupsOf,
+  type Span,
+  spansToReconcile,
 } from "../../../server/engine/reconcile.js";
-import { largest } from "../../../server/engine/reconcile-all.js";
 import { underWayElsewhere } from "../../../server/engine/under-way.js";
+import { makeUpkeep, usualUpkeepPace } from "../../../server/engine/upkeep.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migratedDatabase } from "../../support/database.js";
 import { insertRaw, randomFrom, samplesWithin } from "../../support/random-samples.js";
@@ -17,7 +17,7 @@ import { compressAll, dayMs, hourMs, minuteMs } from "../../support/rollup-upkee
 
 /** `RECONCILE_BATCHES`: batches that arrive during reconciliation. */
 const lateBatches = Number(process.env["RECONCILE_BATCHES"] ?? 12);
-const rollups = [...rollupsOfHours, ...rollupsOfDays];
+const rollups = [...rollupsOf.hour, ...rollupsOf.day];
 /** Two independent levels at a time, the lower one first. */
 const pairs = [
   ["sample_minute", "sample_hour"],
@@ -37,35 +37,34 @@ const bucketMs = firstMs + Math.floor((Date.now() - hourMs - firstMs) / (5 * day
 /** Soon after it: reconciliation then begins up to eight days earlier. */
 const at = new Date(bucketMs + 5 * dayMs + 30 * minuteMs);
 const measuredHours = [2, 26, 71].map((hours) => bucketMs + hours * hourMs);
+/** Older than raw samples are kept, and earlier than the others. */
+const expiredMs = Math.floor(Date.now() / dayMs) * dayMs - 12 * dayMs + 5 * hourMs;
 
 void t.test("damaged roll-ups are recomputed from samples", async (t) => {
   const { pool } = await migratedDatabase(t);
   await makePast(pool);
   await damagesAreFound(t, pool);
   await lostSamplesAreReported(t, pool);
-  await noHourIsHungAt(t, pool);
-  await everyWindowHasItsTurn(t, pool);
   await nothingElseIsReported(t, pool);
+  await expiringSamplesAreCompared(t, pool);
 });
 
 async function damagesAreFound(t: Test, pool: Pool): Promise<void> {
   const whole = await rowsOfRollups(pool);
-  const window = await firstWindow(pool);
-  t.strictSame((await reconcileOnce(pool, window)).reported, [], "an undamaged roll-up is not reported");
+  t.strictSame((await reconcileOnce(pool)).reported, [], "an undamaged roll-up is not reported");
 
   for (const pair of pairs) {
     // any refresh recomputes what is recorded as due, and would repair some of the damage
-    await pool.query(sql`call upkeep.refresh_all(${window.from}, ${window.to})`);
+    await refreshAll(pool);
     for (const rollup of pair) await damage(pool, rollup);
     const damaged = await rowsOfRollups(pool);
-    const { reported, logged, compared } = await reconcileOnce(pool, window);
+    const { reported, logged, compared } = await reconcileOnce(pool);
     const rows = new Map<string, number>();
     for (const one of reported) rows.set(one.rollup, (rows.get(one.rollup) ?? 0) + one.rows);
     for (const rollup of pair) {
       t.not(damaged[rollup], whole[rollup], `${rollup} is damaged`);
-      // its rows are of three days: when one is recomputed TimescaleDB records that the next is due, and an ordinary
-      // refresh repairs it
-      const own = rollup === "venue_day" ? [2, 3] : [3];
+      // days of which one is recomputed: TimescaleDB records that the next is due, and an ordinary refresh repairs it
+      const own = rollupsOf.day.includes(rollup) ? [1, 2, 3] : [3];
       t.ok(own.includes(rows.get(rollup)!), "one row is missing, one is surplus, and one has a wrong value");
       t.match(logged, new RegExp(`differs from its samples.*${rollup}`));
       t.ok(compared.includes(rollup));
@@ -79,19 +78,17 @@ async function damagesAreFound(t: Test, pool: Pool): Promise<void> {
 
   await t.test("all levels are repaired at the same time", async (t) => {
     for (const rollup of rollups) await damage(pool, rollup);
-    const { reported } = await reconcileOnce(pool, window);
-    t.ok(reported.length >= rollupsOfHours.length);
+    const { reported } = await reconcileOnce(pool);
+    t.ok(reported.length >= rollupsOf.hour.length);
     t.strictSame(await rowsOfRollups(pool), whole);
-    t.strictSame((await reconcileOnce(pool, window)).reported, []);
+    t.strictSame((await reconcileOnce(pool)).reported, []);
   });
 }
 
 async function nothingElseIsReported(t: Test, pool: Pool): Promise<void> {
-  const window = await firstWindow(pool);
-
   await t.test("late samples that are not rolled up yet are no damage", async (t) => {
     await insertLate(pool, 1);
-    const { reported, compared } = await reconcileOnce(pool, window);
+    const { reported, compared } = await reconcileOnce(pool);
     t.strictSame(reported, []);
     t.strictSame([...new Set(compared)].sort(), [...rollups].sort());
   });
@@ -104,108 +101,86 @@ async function nothingElseIsReported(t: Test, pool: Pool): Promise<void> {
         await insertLate(pool, ++batches);
         // as another core that led before may do
         if (batches % 5 === 0)
-          await pool.query(sql`call upkeep.refresh_all(${window.from}, ${window.to})`).catch((error: unknown) => {
+          await refreshAll(pool).catch((error: unknown) => {
             if (!underWayElsewhere(error)) throw error;
           });
       }
     })();
     const reported: RollupDifference[] = [];
     let looks = 0;
-    for (; batches < lateBatches; looks++) reported.push(...(await reconcileOnce(pool, window)).reported);
+    for (; batches < lateBatches; looks++) reported.push(...(await reconcileOnce(pool)).reported);
     writing = false;
     await writers;
     t.strictSame(reported, [], `${batches} batches, ${looks} looks`);
-    t.strictSame((await reconcileOnce(pool, window)).reported, []);
-  });
-
-  await t.test("roll-ups without samples are kept", async (t) => {
-    await pool.query(sql`select drop_chunks('sample', older_than => ${new Date(bucketMs + dayMs)}::timestamptz)`);
-    const before = await rowsOfRollups(pool);
-    const left = await firstWindow(pool);
-    t.ok(left.hours.every((hour) => +hour >= bucketMs + dayMs));
-    t.notOk(
-      left.sums.some(({ from }) => Date.parse(from) <= bucketMs),
-      "its day and its five days can no longer be added up",
-    );
-    t.strictSame((await reconcileOnce(pool, left)).reported, []);
-    t.strictSame(
-      (await reconcileOnce(pool, { ...left, hours: window.hours })).reported,
-      [],
-      "they are kept even if the hour was chosen before",
-    );
-    t.strictSame(await rowsOfRollups(pool), before);
-
-    await insertLate(pool, 1000, measuredHours.slice(0, 1));
-    t.strictSame((await firstWindow(pool)).hours, left.hours, "they are kept even if a few late samples arrive");
-    t.strictSame((await reconcileOnce(pool, window)).reported, []);
-    t.strictSame(await rowsOfRollups(pool), before);
+    t.strictSame((await reconcileOnce(pool)).reported, []);
   });
 }
 
 async function lostSamplesAreReported(t: Test, pool: Pool): Promise<void> {
   await t.test("roll-ups of samples deleted by hand are reported and kept", async (t) => {
-    const window = await firstWindow(pool);
     const whole = await rowsOfRollups(pool);
     // not most of them: a chunk younger than its retention, as all here are, would then count as dropped
     const to = new Date(measuredHours[1]! + minuteMs);
     const where = sql`where ts >= ${new Date(measuredHours[1]!)} and ts < ${to}`;
     await pool.query(sql`create table deleted as select * from sample ${where}`);
     await pool.query(sql`delete from sample ${where}`);
-    const { reported, logged } = await reconcileOnce(pool, window);
+    const { reported, logged } = await reconcileOnce(pool);
     t.match(reported, [{ rollup: "sample", from: String }]);
     t.equal(reported.length, 1, "reported once");
     t.match(logged, /raw samples are missing/);
     t.strictSame(await rowsOfRollups(pool), whole, "the roll-ups are unchanged");
     await pool.query(sql`insert into sample select * from deleted`);
-    t.strictSame((await reconcileOnce(pool, window)).reported, []);
-    await pool.query(sql`call upkeep.refresh_all(${window.from}, ${window.to})`);
+    t.strictSame((await reconcileOnce(pool)).reported, []);
+    await refreshAll(pool);
   });
 }
 
-async function noHourIsHungAt(t: Test, pool: Pool): Promise<void> {
-  await t.test("an hour that cannot be repaired is skipped", async (t) => {
+async function expiringSamplesAreCompared(t: Test, pool: Pool): Promise<void> {
+  await t.test("core compares samples with their roll-ups before it drops them", async (t) => {
+    const ids = await componentsOfTwo(pool);
+    await insertRaw(pool, samplesWithin(randomFrom(9), new Date(expiredMs), 6, ids, [1, 2]));
+    await pool.query(sql`call upkeep.refresh_all(${new Date(expiredMs)}, ${new Date(expiredMs + hourMs)})`);
     const whole = await rowsOfRollups(pool);
-    await damage(pool, "sample_minute");
-    await pool.script("alter procedure upkeep.mend rename to hidden");
-    const { reported, failures, hours } = await reconcileByHours(pool, ({ from }) => +from === bucketMs);
-    // choosing it, the hours before, and two attempts: then it is chosen again
-    const takes = 1 + hours.findIndex((one) => +one === measuredHours[0]) + 2;
-    const times = Math.floor((hours.length + 2) / takes);
-    t.equal(failures, 2 * times, "attempted twice, and given up");
-    t.equal(reported.filter((rollup) => rollup === "sample_minute").length, times, "counted once");
-    await pool.script("alter procedure upkeep.hidden rename to mend");
-    const window = await firstWindow(pool);
-    await reconcileOnce(pool, window);
-    t.strictSame(await rowsOfRollups(pool), whole);
-    await pool.query(sql`call upkeep.refresh_all(${window.from}, ${window.to})`);
+    // the earliest rows, which are of the hour that has expired
+    for (const rollup of ["sample_minute", "component_day"]) await damage(pool, rollup);
+    const { reported, log, metrics } = collecting();
+    let passedMs = 0;
+    const clock = { now: () => Promise.resolve(new Date()), passedMs: () => passedMs };
+    const upkeep = makeUpkeep(pool, log, usualUpkeepPace, { ...unmeasured, ...metrics }, clock);
+    for (let passes = 0; passes < 1000 && (await samplesAt(pool, expiredMs)) > 0; passes++)
+      passedMs += 1 + (await upkeep.doWhatIsDue(() => true));
+    t.equal(await samplesAt(pool, expiredMs), 0, "they are dropped");
+    t.ok(reported.some(({ rollup }) => rollup === "sample_minute"));
+    const { sample_minute, component_day } = await rowsOfRollups(pool);
+    t.strictSame(
+      { sample_minute, component_day },
+      { sample_minute: whole.sample_minute, component_day: whole.component_day },
+    );
+  });
+
+  await t.test("roll-ups whose samples were dropped are kept", async (t) => {
+    const before = await rowsOfRollups(pool);
+    await insertLate(pool, 1000, [expiredMs]);
+    const [venue] = await spansToReconcile(pool, at, { expiring: false });
+    const dropped: Span = { ...venue!, level: "hour", from: new Date(expiredMs) };
+    const { reported, log, metrics } = collecting();
+    await reconcile(pool, log, dropped, metrics);
+    t.strictSame(reported, [], "also if the hour was chosen before, and a few late samples arrived");
+    t.strictSame(await rowsOfRollups(pool), before);
   });
 }
 
-async function everyWindowHasItsTurn(t: Test, pool: Pool): Promise<void> {
-  const whole = await rowsOfRollups(pool);
-  await damage(pool, "component_minute");
-  const isMeasured = ({ hours }: ReconciledWindow) => hours.some((hour) => +hour === measuredHours[0]);
-  const { reported, failures } = await reconcileByHours(pool, isMeasured);
-  t.equal(failures, 0);
-  t.ok(reported.includes("component_minute"));
-  t.strictSame(await rowsOfRollups(pool), whole);
+const unmeasured = { leads() {}, decided() {}, choresBegin() {}, choreDone() {} };
+
+async function samplesAt(pool: Pool, hour: number): Promise<number> {
+  const [row] = await pool.query<{ samples: number }>(sql`
+    select count(*)::int as samples from sample where ts >= ${new Date(hour)} and ts < ${new Date(hour + hourMs)}
+  `);
+  return row!.samples;
 }
 
-/** Reconciles hour by hour, as core does, from such a window of the first venue on. */
-async function reconcileByHours(pool: Pool, isIt: (window: ReconciledWindow) => boolean) {
-  const windows = await pool.file<ReconciledWindow>("reconcile_window", [at, null]);
-  const place = windows.findIndex((window) => window.venue_id === 1 && isIt(window));
-  const { hours } = windows[place]!;
-  const reported: string[] = [];
-  const reconciler = makeReconciler(
-    pool,
-    makeLog("test", "error", () => {}),
-    { compared: () => {}, differs: ({ rollup }) => reported.push(rollup) },
-    () => (place + 0.5) / windows.length,
-  );
-  let failures = 0;
-  for (let step = 0; step < hours.length + 2; step++) await reconciler.step(at).catch(() => failures++);
-  return { reported, failures, hours };
+function refreshAll(pool: Pool) {
+  return pool.query(sql`call upkeep.refresh_all(${new Date(bucketMs)}, ${new Date(bucketMs + 5 * dayMs)})`);
 }
 
 /** Some minutes of two venues, rolled up and compressed. */
@@ -236,26 +211,25 @@ async function insertLate(pool: Pool, batch: number, hours: number[] = measuredH
   );
 }
 
-/** The first venue's five days, with only the measured hours: on a server, where chunks span a day, more takes long. */
-async function firstWindow(pool: Pool): Promise<ReconciledWindow> {
-  const windows = await pool.file<ReconciledWindow>("reconcile_window", [at, null]);
-  const its = largest(windows.filter(({ venue_id }) => venue_id === 1));
-  const window = its.find(({ from, to }) => +to - +from === 5 * dayMs)!;
-  const hours = window.hours.filter((hour) => measuredHours.includes(+hour));
-  return { ...window, hours };
+/** What is compared and reported when the first venue's measured hours and their days are looked at once. */
+async function reconcileOnce(pool: Pool) {
+  const spans = await spansToReconcile(pool, at, { expiring: false });
+  const { reported, compared, logged, log, metrics } = collecting();
+  for (const span of spans)
+    if (span.venue_id === 1 && (span.level === "day" || measuredHours.includes(+span.from)))
+      await reconcile(pool, log, span, metrics);
+  return { reported, compared, logged: logged.join("") };
 }
 
-/** The reports of one look at a window. */
-async function reconcileOnce(pool: Pool, window: ReconciledWindow) {
+function collecting() {
   const reported: RollupDifference[] = [];
   const compared: string[] = [];
-  let logged = "";
-  const log = makeLog("test", "error", (line) => (logged += line));
-  await reconcile(pool, log, window, {
-    compared: (rollups) => compared.push(...rollups),
+  const logged: string[] = [];
+  const metrics: ReconcileMetrics = {
+    compared: (of) => compared.push(...of),
     differs: (difference) => reported.push(difference),
-  });
-  return { reported, logged, compared };
+  };
+  return { reported, compared, logged, metrics, log: makeLog("test", "error", (line) => logged.push(line)) };
 }
 
 async function rowsOfRollups(pool: Pool): Promise<Record<string, string>> {

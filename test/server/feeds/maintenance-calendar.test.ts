@@ -163,11 +163,11 @@ void t.test("a venue has a calendar of its own, and says where its silence means
   t.strictSame([...all.keys()], ["Kraken: Upgrade a", "Coinbase Exchange: Upgrade b"]);
   const own = await eventsOf(api, "/feeds/kraken/maintenance.ics");
   t.strictSame([...own.entries()], [["Kraken: Upgrade a", all.get("Kraken: Upgrade a")]]);
-  await pool.query(sql`update venue set source_id = null where venue = 'kraken'`);
+  await pool.query(sql`update venue set feed_id = null where venue = 'kraken'`);
   const { text } = await (await fresh(t)).ask("/feeds/kraken/maintenance.ics");
   t.match(text.replaceAll("\r\n ", ""), /That this calendar is empty does not mean that no maintenance is planned\./);
   await pool.query(sql`
-    update venue set source_id = (select source_id from official_source where page like '%kraken%' limit 1)
+    update venue set feed_id = (select feed_id from feed where page like '%kraken%' limit 1)
     where venue = 'kraken'
   `);
 });

@@ -37,13 +37,11 @@ await said(pool, "okx", ago(60), [whole(posted)]);
 const api = await serve(t, { pool, registry });
 const agent = await agentOn(t, api.port);
 
-interface IsItDown {
+interface Answer<Body> {
   asOf: string | null;
-  stale: boolean;
-  state: string;
-  venues: { id: string; state: string; lastKnownState: string | null; troubledComponents: { component: string }[] }[];
-  operationalVenues: string[];
+  state: string | null;
   evidence: { page: string; api: string };
+  body: Body;
 }
 
 void t.test("agents see four tools that only read", (t) => {
@@ -69,36 +67,30 @@ void t.test("agents see four tools that only read", (t) => {
 
 void t.test("is_it_down", async (t) => {
   await t.test("says what is wrong with a venue, and where to check it", async (t) => {
-    const { text, data } = await agent.ask<IsItDown>("is_it_down", { venue: "okx" });
+    const { text, data } = await agent.ask<Answer<VenueStateBody>>("is_it_down", { venue: "okx" });
     const { body } = await api.ask<VenueStateBody>("/v1/targets/okx/state");
     t.match(
       text,
       /^"OKX" \(okx\) is degraded, which is not down as a whole: 1 of \d+ components is in outage \(rest:ticker\)\./,
     );
-    t.match(data, { asOf: body.generatedAt, stale: false, state: "degraded" });
+    t.match(data, { answer: text, asOf: body.generatedAt, state: "degraded" });
     t.strictSame(data.evidence, { page: `${baseUrl}/venues/okx`, api: `${baseUrl}/v1/targets/okx/state` });
-    t.match(data.venues, [
-      {
-        ...{ id: "okx", name: "OKX", state: "degraded", lastKnownState: null, openIncidents: 1 },
-        troubledComponents: [{ component: "rest:ticker", state: "outage", incident: /^okx-/ }],
-      },
-    ]);
+    t.strictSame(data.body, body, "the API's own");
   });
 
   await t.test("says that one is up", async (t) => {
-    const { text, data } = await agent.ask<IsItDown>("is_it_down", { venue: "binance" });
+    const { text, data } = await agent.ask("is_it_down", { venue: "binance" });
     t.match(text, /^"Binance" \(binance\) is up: venuewatch has measured it as operational since \d{4}-/);
-    t.match(data, { state: "operational", venues: [{ id: "binance" }] });
-    t.strictSame(data.venues[0]!.troubledComponents, []);
+    t.match(data, { state: "operational", body: { id: "binance", state: "operational" } });
   });
 
   await t.test("spells out what is unknown", async (t) => {
-    const { text, data } = await agent.ask<IsItDown>("is_it_down", { venue: "gemini" });
+    const { text, data } = await agent.ask("is_it_down", { venue: "gemini" });
     t.match(
       text,
       /^Unknown: venuewatch does not know whether "Gemini" \(gemini\) is up\. This means neither up nor down\. Fewer than half of its components/,
     );
-    t.match(data, { state: "unknown", venues: [{ id: "gemini", state: "unknown", lastKnownState: null }] });
+    t.match(data, { state: "unknown", body: { id: "gemini", state: "unknown" } });
   });
 
   await t.test("finds a venue by its name and by a former id", async (t) => {
@@ -108,22 +100,26 @@ void t.test("is_it_down", async (t) => {
       ["Binance Futures", "binance-futures"],
       ["okex", "okx"],
     ] as const)
-      t.match((await agent.ask<IsItDown>("is_it_down", { venue })).data, { venues: [{ id }] }, venue);
+      t.match((await agent.ask("is_it_down", { venue })).data, { body: { id } }, venue);
   });
 
   await t.test("of all venues, names those that are not up", async (t) => {
-    const { text, data } = await agent.ask<IsItDown>("is_it_down");
+    const { text, data } = await agent.ask<Answer<BoardBody>>("is_it_down");
     const { body } = await api.ask<BoardBody>("/v1/status");
-    t.match(data, { asOf: body.generatedAt, state: body.summary.state, omittedVenues: 0 });
+    t.match(data, { asOf: body.generatedAt, state: body.summary.state, evidence: { api: `${baseUrl}/v1/status` } });
+    const { venues } = data.body;
     t.strictSame(
-      data.venues.map(({ id, state }) => [id, state]),
+      venues.slice(0, 3).map(({ id, state }) => [id, state]),
       [
         ["okx", "degraded"],
         ["gemini", "unknown"],
+        [registry.venues[0]!.id, "operational"],
       ],
     );
-    t.equal(data.operationalVenues.length, registry.venues.length - 2);
-    t.notOk(data.operationalVenues.includes("gemini"), "unknown is not up");
+    t.equal(venues.length, registry.venues.length);
+    t.match(venues[0]!.components, [{ component: "rest:ticker", state: "outage" }]);
+    t.strictSame(venues[2]!.components, [], "those that are good are left out");
+    t.ok(JSON.stringify(data).length < 12_000, "without series");
     t.equal(
       text,
       '13 of 15 watched venues are up. Degraded, not down as a whole: "OKX" (okx). Unknown, which is neither up nor down: "Gemini" (gemini).',
@@ -155,9 +151,9 @@ void t.test("is_it_down", async (t) => {
         { status: "any", days: 0 },
         /status: expected one of open, closed, all; got "any"\. days: expected/,
       ],
-      ["incidents", { cursor: "yesterday" }, /cursor: expected/],
-      ["incidents", { cursor: "2026-13-31T00:00:00.000Z/1" }, /cursor: expected `next` of an answer/],
-      ["incidents", { cursor: "2026-02-30T00:00:00.000Z/1" }, /before: expected|cursor: expected/],
+      ["incidents", { before: "yesterday" }, /before: expected a text of 20 to 32 characters: /],
+      ["incidents", { before: "2026-02-30T00:00:00.000Z" }, /before: expected an instant in ISO 8601/],
+      ["incidents", { beforeId: 7 }, /beforeId: expected together with before/],
       ["compare", { venues: ["okx"] }, /venues: expected a list of 2 to 10 texts/],
       ["compare", { venues: ["okx", {}] }, /venues\[1\]: expected a text of 1 to 80 characters: .*; got an object/],
       [
@@ -174,69 +170,68 @@ void t.test("is_it_down", async (t) => {
 });
 
 void t.test("venue has what the API has, and what the venue says as quoted data", async (t) => {
-  const { text, data } = await agent.ask<{
-    components: { component: string; state: string }[];
-    ownNotices: { current: { title: string }[] };
-    openIncidents: { slug: string; venueNotice: { title: string } | null }[];
-  }>("venue", { venue: "OKX" });
+  const { text, data } = await agent.ask<Answer<VenueBody>>("venue", { venue: "OKX" });
   const { body } = await api.ask<VenueBody>("/v1/targets/okx");
-  t.match(data, {
-    ...{ id: "okx", category: "exchange", asOf: body.generatedAt, state: body.state, since: body.since },
-    ...{ typicalMs: body.typicalMs, incidents90d: body.summary.incidents },
-    uptime90d: { uptimePct: body.summary.uptimePct, coveragePct: body.summary.coveragePct },
-  });
-  t.strictSame(
-    data.components.map(({ component, state }) => [component, state]),
-    [...body.endpoints, ...body.streams].map(({ component, state }) => [component, state]),
-  );
-  t.match(data.ownNotices, { feed: "readable", current: [{ title: hostile, url: "https://status.okx.example/n1" }] });
-  t.match(data.openIncidents, [
-    { venueNotice: { title: hostile }, evidence: `${baseUrl}/incidents/${data.openIncidents[0]!.slug}` },
-  ]);
-  t.match(text, /On its own status page the venue has 1 current notice\.$/);
+  t.match(data, { asOf: body.generatedAt, state: body.state, evidence: { page: `${baseUrl}/venues/okx` } });
+  const { typicalMs, regions, exchange, since } = body;
+  t.match(data.body, { exchange, typicalMs, regions, since });
+  const statesOf = ({ endpoints, streams }: Pick<VenueBody, "endpoints" | "streams">) =>
+    [...endpoints, ...streams].map(({ component, state, since, fault }) => ({ component, state, since, fault }));
+  t.strictSame(statesOf(data.body), statesOf(body));
+  t.equal(data.body.summary.uptimePct, body.summary.uptimePct);
+  t.notOk("days" in data.body || "latency" in data.body, "without series");
+  t.match(data.body.official, { incidents: [{ title: hostile, url: "https://status.okx.example/n1" }] });
+  t.match(data.body.incidents, [{ status: "open", official: { title: hostile } }]);
+  t.match(text, /^"OKX" \(okx\) is degraded/);
   t.notMatch(text, /Ignore/, "a notice is not among our sentences");
   t.notMatch(JSON.stringify(data), /[\u202e\u{e0000}-\u{e007f}]/u, "nor does it hide text");
 });
 
 void t.test("incidents", async (t) => {
   await pastIncident(pool, { venue: "kraken", component: "rest:book", startedAt: ago(2 * 86_400), minutes: 5 });
-  type Listed = { incidents: { slug: string; status: string }[]; next: string | null };
-  const slugsOf = ({ incidents }: Listed) => incidents.map(({ slug }) => slug);
+  type Listed = Answer<IncidentsBody>;
 
   await t.test("come by pages, each once", async (t) => {
     const { body } = await api.ask<IncidentsBody>("/v1/incidents?days=30");
-    const expected = body.incidents.map(({ slug }) => slug);
-    t.ok(expected.length >= 3);
+    t.ok(body.incidents.length >= 3);
     const seen: string[] = [];
-    let cursor: string | null = null;
-    do {
-      const given: Record<string, unknown> = { limit: 1, ...(cursor !== null && { cursor }) };
-      const page: Listed = (await agent.ask<Listed>("incidents", given)).data;
-      seen.push(...slugsOf(page));
-      cursor = page.next;
-    } while (cursor !== null);
+    let cursor: { before?: string; beforeId?: number } = {};
+    for (;;) {
+      const { data, text } = await agent.ask<Listed>("incidents", { limit: 1, ...cursor });
+      const last = data.body.incidents.at(-1);
+      if (!last) {
+        t.match(text, /^venuewatch knows no further incident that started in the last 30 UTC days\./);
+        break;
+      }
+      t.match(text, /^1 incident .* newest first\. There may be more: ask again with `before` and `beforeId`\.$/);
+      seen.push(last.slug);
+      cursor = { before: last.startedAt, beforeId: last.id };
+    }
+    const expected = body.incidents.map(({ slug }) => slug);
     t.strictSame(seen, expected);
     const whole = await agent.ask<Listed>("incidents");
-    t.strictSame(slugsOf(whole.data), expected);
-    t.equal(whole.data.next, null);
-    for (const slug of expected) t.match(whole.text, slug);
+    t.strictSame(
+      whole.data.body.incidents.map(({ slug }) => slug),
+      expected,
+    );
+    t.match(whole.data, { state: null, asOf: body.generatedAt });
   });
 
   await t.test("are narrowed by venue and status", async (t) => {
     const open = await agent.ask<Listed>("incidents", { status: "open" });
-    t.match(open.data, { venue: null, status: "open", incidents: [{ venue: "okx", status: "open" }] });
-    t.match(
-      open.text,
-      /^1 open incident that started in the last 30 UTC days, newest first:\n- okx rest:ticker: outage, began /,
-    );
+    t.match(open.data.body.incidents, [{ venue: "okx", status: "open" }]);
+    t.equal(open.text, "1 open incident that started in the last 30 UTC days, newest first.");
     const { data } = await agent.ask<Listed>("incidents", { venue: "Kraken", days: 7 });
-    t.match(data, { venue: "kraken", evidence: { page: `${baseUrl}/incidents?venue=kraken&status=all&days=7` } });
-    t.equal(data.incidents.length, 2);
+    t.match(data, { evidence: { page: `${baseUrl}/incidents?venue=kraken&status=all&days=7` } });
+    t.strictSame(
+      data.body.incidents.map(({ venue }) => venue),
+      ["kraken", "kraken"],
+    );
   });
 
   await t.test("that do not exist prove nothing", async (t) => {
     const { text, data } = await agent.ask<Listed>("incidents", { venue: "gemini" });
-    t.strictSame(data.incidents, []);
+    t.strictSame(data.body.incidents, []);
     t.match(
       text,
       "venuewatch knows no incident of gemini that started in the last 30 UTC days. That does not mean that it was up",
@@ -244,46 +239,43 @@ void t.test("incidents", async (t) => {
   });
 });
 
-void t.test("compare has the figures of the API, and which differences are very likely", async (t) => {
-  const { text, data } = await agent.ask<{ venues: { id: string; veryLikelyMoreAvailableThan: string[] }[] }>(
-    "compare",
-    {
-      ...{ venues: ["gemini", "OKX", "kraken", "okx"], days: 2 },
-    },
-  );
+void t.test("compare has the figures of the API, and who was more available in any case", async (t) => {
+  const { text, data } = await agent.ask<Answer<ReliabilityBody>>("compare", {
+    ...{ venues: ["gemini", "OKX", "kraken", "okx"], days: 2 },
+  });
   const { body } = await api.ask<ReliabilityBody>("/v1/reliability?days=2");
   const rows = body.venues.filter(({ id }) => ["gemini", "okx", "kraken"].includes(id));
-  const [day] = body.generatedAt.split("T");
-  t.match(data, { asOf: body.generatedAt, period: { days: 2, to: day } });
-  for (const [at, { veryLikelyMoreAvailableThan: worse, ...row }] of data.venues.entries()) {
-    t.match(rows[at], row, "the same, in the same order");
-    const low = rows[at]!.uptimePctLow;
-    const lower = rows.filter(({ uptimePctHigh: high }) => low !== null && high !== null && high < low);
-    t.strictSame(
-      worse,
-      lower.map(({ id }) => id),
-    );
-  }
-  t.equal(data.venues.length, 3);
-  t.match(text, /"Gemini" \(gemini\): uptime unknown, because (nothing|too little) was measured/);
-  t.match(text, /Other differences cannot be told|No difference of uptime can be told/);
+  t.match(data, { asOf: body.generatedAt, state: null, body: { days: 2 } });
+  t.strictSame(
+    data.body.venues,
+    rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => name !== "components"))),
+    "the same, in the same order",
+  );
+  t.match(text, /"Gemini" \(gemini\) unknown, as too little was measured/);
+  const ahead = rows.flatMap(({ id, uptimePctLow: low }) =>
+    rows
+      .filter(({ uptimePctHigh: high }) => low !== null && high !== null && high < low)
+      .map((worse) => [id, worse.id] as const),
+  );
+  t.match(text, /Do not rank (them|other pairs) by uptime: .*$/);
+  for (const [better, worse] of ahead)
+    t.match(text, new RegExp(`whatever happened in the unmeasured minutes: .*${better} than .*${worse}`));
 });
 
 void t.test("an answer that is out of date does not say up", async (t) => {
   const { port } = await serve(t, { pool, registry, staleAfterMs: 1 });
   const agent = await agentOn(t, port);
-  const one = await agent.ask<IsItDown>("is_it_down", { venue: "kraken" });
+  const one = await agent.ask("is_it_down", { venue: "kraken" });
   t.match(
     one.text,
     /^Out of date: venuewatch has decided nothing for the last \d+ seconds\. .* Unknown: venuewatch does not know/,
   );
   t.match(one.text, /The last known state was operational\.$/);
-  t.match(one.data, { stale: true, state: "unknown", venues: [{ state: "unknown", lastKnownState: "operational" }] });
-  const all = await agent.ask<IsItDown>("is_it_down");
-  t.match(all.data, { state: "unknown" });
-  t.strictSame(all.data.operationalVenues, []);
-  t.match(all.text, "0 of 15 watched venues are up.");
-  t.match((await agent.ask("venue", { venue: "kraken" })).data, { state: "unknown", lastKnownState: "operational" });
+  t.match(one.data, { state: "unknown", body: { stale: true } });
+  const all = await agent.ask("is_it_down");
+  t.match(all.data, { state: "unknown", body: { stale: true } });
+  t.match(all.text, /0 of 15 watched venues are up\. Unknown, which is neither up nor down: .*kraken/);
+  t.match(await agent.ask("venue", { venue: "kraken" }), { text: /^Out of date: /, data: { state: "unknown" } });
   for (const [name, given] of [
     ["incidents", {}],
     ["compare", { venues: ["okx", "kraken"] }],
@@ -297,12 +289,11 @@ void t.test("without a database, nothing is known", async (t) => {
   const api = await serve(t, { pool: away, registry });
   const agent = await agentOn(t, api.port);
   for (const given of [{ venue: "okx" }, {}]) {
-    const { isError, text, data } = await agent.ask<IsItDown>("is_it_down", given);
+    const { isError, text, data } = await agent.ask("is_it_down", given);
     t.equal(isError, false, "unknown is the answer");
     t.match(text, /Asked at \d{4}-\S+Z; https:/);
     t.match(text, /^Unknown: .* This means neither up nor down\. The reason: its data cannot be read at the moment/);
-    t.match(data, { asOf: null, stale: true, state: "unknown" });
-    t.strictSame([data.venues, data.operationalVenues], [[], []]);
+    t.match(data, { asOf: null, state: "unknown", body: null });
   }
   for (const [name, given] of [
     ["venue", { venue: "okx" }],

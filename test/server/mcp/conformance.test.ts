@@ -53,7 +53,7 @@ void t.test("our server is what the protocol says", async (t) => {
     t.match(answered, {
       tools: ["is_it_down", "venue", "incidents", "compare"],
       text: /^"OKX" \(okx\) is degraded, which is not down as a whole/,
-      data: { state: "degraded", stale: false },
+      data: { state: "degraded", body: { stale: false } },
       misspelt: true,
     });
   });

@@ -1,7 +1,7 @@
 /** "Is it down, or just me?", as agents ask it: regions that see a venue otherwise are named in the sentence. */
 import t from "tap";
 import type { RegionView } from "../../../server/api/schemas/region-view.js";
-import { type Explained, stateSentences } from "../../../server/mcp/state-sentence.js";
+import { stateSentences } from "../../../server/mcp/state-sentence.js";
 import { agentOn } from "../../support/agent.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
@@ -19,9 +19,17 @@ const agent = await agentOn(t, api.port);
 
 interface Seen {
   state: string;
-  region: string | null;
+  body: SeenBody;
+}
+
+interface SeenBody {
+  region: { region: string } | null;
   byQuorum: { state: string } | null;
   regions: { region: string; name: string; state: string; dissent: { component: string; fault: string | null }[] }[];
+}
+
+interface Details {
+  body: { regions: { compare: { region: string; view: { state: string } }[] } };
 }
 
 void t.test("a venue that is up, and blocks one region", async (t) => {
@@ -30,12 +38,12 @@ void t.test("a venue that is up, and blocks one region", async (t) => {
     text,
     /^"Binance" \(binance\) is up: venuewatch has measured it as operational since \S+, for [\w ]+; "US East" \(us-east\) is blocked since \S+, for [\w ]+\.$/,
   );
-  t.match(data, { state: "operational", region: null, byQuorum: null });
-  t.match(data.regions, [{ region: "us-east", state: "outage", dissent: [{ fault: "blocked" }] }]);
-  const details = await agent.ask<Seen>("venue", { venue: "binance" });
+  t.match(data, { state: "operational", body: { region: null, byQuorum: null } });
+  t.match(data.body.regions, [{ region: "us-east", state: "outage", dissent: [{ fault: "blocked" }] }]);
+  const details = await agent.ask<Details>("venue", { venue: "binance" });
   t.match(details.text, '; "US East" (us-east) is blocked since ');
   t.strictSame(
-    details.data.regions.map(({ region, state }) => [region, state]),
+    details.data.body.regions.compare.map(({ region, view }) => [region, view.state]),
     [
       ["eu-central", "operational"],
       ["ap-southeast", "operational"],
@@ -58,7 +66,9 @@ void t.test("the same, seen from there", async (t) => {
       /This is what one region sees, which confirms nothing\. By all regions together it is up since \S+, for /,
     );
     t.notMatch(text, "is blocked since", "once");
-    t.match(data, { state: "outage", region: "us-east", byQuorum: { state: "operational" } });
+    t.equal(data.state, "outage");
+    const part = tool === "venue" ? { regions: { selected: "us-east" } } : { region: { region: "us-east" } };
+    t.match(data.body, part);
   }
   const other = await agent.ask<Seen>("is_it_down", { venue: "binance", region: "eu-central" });
   t.match(other.text, /^"Binance" \(binance\), seen from "Central Europe" \(eu-central\), is up: /);
@@ -75,7 +85,7 @@ void t.test("a region that sees nothing of a venue's trouble", async (t) => {
 void t.test("where all agree, no region is named", async (t) => {
   const { text, data } = await agent.ask<Seen>("is_it_down", { venue: "okx" });
   t.notMatch(text, "us-east");
-  t.strictSame(data.regions, []);
+  t.strictSame(data.body.regions, []);
 });
 
 void t.test("a region that does not exist, or no venue, is an error that says what is expected", async (t) => {
@@ -105,10 +115,10 @@ function view(region: string, given: Partial<RegionView>): RegionView {
 }
 
 function sentenceOf(state: RegionView["state"], regions: RegionView[]): string {
-  const quiet: Explained = { fault: null, unknownBecause: null };
-  const components = [{ component: "rest:ticker", state, ...quiet }];
+  const components = [{ component: "rest:ticker", state, fault: null, unknownBecause: null }];
+  const fresh = { generatedAt: now, stale: false, ageSeconds: null };
   const venue = { id: "okx", name: "OKX", state, since, components, region: null, byQuorum: null, regions };
-  return stateSentences(venue, now);
+  return stateSentences({ ...fresh, ...venue });
 }
 
 void t.test("several regions each have their clause", (t) => {

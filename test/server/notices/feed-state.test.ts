@@ -22,7 +22,7 @@ void t.test("the state of a feed", async (t) => {
   t.beforeEach(() => forgetSaid(pool));
 
   await t.test("is absent where a venue has no feed", async (t) => {
-    await pool.script("update venue set source_id = null, official_kind = null where venue = 'gate'");
+    await pool.script("update venue set feed_id = null, official_kind = null where venue = 'gate'");
     t.strictSame(await feedOf(pool, "gate"), { state: "none", problem: null, since: null, read_at: null });
   });
 
@@ -41,7 +41,7 @@ void t.test("the state of a feed", async (t) => {
     t.strictSame(await feedOf(pool, "kraken"), { state: "unreadable", problem, since: at(7), read_at: at(8) });
     await said(pool, "kraken", at(5), nothing);
     t.strictSame(await feedOf(pool, "kraken"), { state: "readable", problem: null, since: at(5), read_at: at(5) });
-    const runs = await pool.query(sql`select from official_reading`);
+    const runs = await pool.query(sql`select from feed_poll`);
     t.equal(runs.length, 3, "one row for each run, not for each reading");
   });
 
@@ -77,7 +77,7 @@ void t.test("the state of a feed", async (t) => {
       await forgetSaid(pool);
       for (const [when, lists] of readings) await said(pool, "kraken", when, lists);
       const rows = await pool.query<{ covers_from: Date; until_at: Date }>(
-        sql`select covers_from, until_at from official_reading where problem is null order by from_at`,
+        sql`select covers_from, until_at from feed_poll where problem is null order by from_at`,
       );
       return rows.at(-1)!;
     };
@@ -121,7 +121,7 @@ void t.test("the state of a feed", async (t) => {
   await t.test("a feed's own time only moves forward", async (t) => {
     const feedAt = async () => {
       const [row] = await pool.query<{ feed_at: Date | null }>(sql`
-        select feed_at from official_source where source_id = ${await sourceOf(pool, "kraken")}
+        select feed_at from feed where feed_id = ${await sourceOf(pool, "kraken")}
       `);
       return row!.feed_at;
     };
@@ -136,11 +136,11 @@ void t.test("the state of a feed", async (t) => {
 
   await t.test("one wrong time of a feed makes it unreadable for a day at most", async (t) => {
     const claim = async (minutesAgo: number) => {
-      await pool.script("update official_source set due_at = 'infinity'");
+      await pool.script("update feed set due_at = 'infinity'");
       await pool.query(sql`
-        update official_source set due_at = '-infinity' where source_id = ${await sourceOf(pool, "kraken")}
+        update feed set due_at = '-infinity' where feed_id = ${await sourceOf(pool, "kraken")}
       `);
-      const [row] = await pool.file<{ feed_at: Date | null }>("claim_source", [at(minutesAgo), 60_000, ["statuspage"]]);
+      const [row] = await pool.file<{ feed_at: Date | null }>("claim_feed", [at(minutesAgo), 60_000, ["statuspage"]]);
       return row!.feed_at;
     };
     // the page was last changed three weeks ago, which one answer does not say

@@ -96,7 +96,7 @@ async function openFeed(t: Test, pool: Pool, registry: Registry) {
   const words = (venue: string) => (venue === "kraken-futures" ? { about: ["REST"] } : {});
 
   async function readAgain() {
-    await pool.script("update official_source set due_at = '-infinity'");
+    await pool.script("update feed set due_at = '-infinity'");
     while ((await polling.readNext(signal)) === 0);
   }
 
@@ -111,7 +111,7 @@ async function openFeed(t: Test, pool: Pool, registry: Registry) {
     }>(
       sql`
         select external_id, scope, title, over, left_at is null as listed, vanished
-        from official_incident
+        from notice
         order by started_at desc, notice_id
       `,
     );
@@ -128,13 +128,13 @@ void t.test("a status page that moves does not double its notices", async (t) =>
     t.equal(before.length, posts.length);
     await moveTo("statuspage");
     t.strictSame(await rows(), before);
-    t.equal((await pool.query(sql`select from official_change`)).length, posts.length, "no change is recorded");
+    t.equal((await pool.query(sql`select from notice_change`)).length, posts.length, "no change is recorded");
   });
 
   await t.test("to Better Stack, which imported the history", async (t) => {
     const { moveTo, readAgain, rows } = await openFeed(t, pool, registry);
     await moveTo("statuspage");
-    const before = await pool.query(sql`select notice_id from official_incident order by 1`);
+    const before = await pool.query(sql`select notice_id from notice order by 1`);
     await moveTo("betterstack");
     const after = await rows();
     t.equal(after.length, posts.length + 1, "only the notice that is new there is added");
@@ -143,9 +143,7 @@ void t.test("a status page that moves does not double its notices", async (t) =>
     );
     const ids = after.map(({ external_id }) => external_id);
     t.strictSame(ids, ["bs-new", ...posts.map(({ id }) => `bs-${id}`)], "each continues its own, also of equal titles");
-    const kept = await pool.query(
-      sql`select notice_id from official_incident where external_id <> 'bs-new' order by 1`,
-    );
+    const kept = await pool.query(sql`select notice_id from notice where external_id <> 'bs-new' order by 1`);
     t.strictSame(kept, before, "the rows are the same");
     await readAgain();
     t.strictSame(await rows(), after);
@@ -164,7 +162,7 @@ void t.test("a status page that moves does not double its notices", async (t) =>
     const states = (await changesOf(pool, "cmf1a2b3")).map(({ status }) => status);
     t.strictSame(states, ["investigating", "IDENTIFIED"], "its history goes on");
     const [kept] = await pool.query<{ subjects: string[] }>(sql`
-      select subjects from official_incident where external_id = 'cmf1a2b3'
+      select subjects from notice where external_id = 'cmf1a2b3'
     `);
     t.strictSame(kept!.subjects, ["REST API"], "it is still about what it was about");
   });

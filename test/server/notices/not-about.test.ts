@@ -131,7 +131,7 @@ void t.test("real titles are about what we measure, or not", async (t) => {
   const { pool } = await migratedDatabase(t);
   await syncRegistry(pool, await loadRegistry("registry/all.json"));
   for (const [venue, { other, incident }] of Object.entries(titles)) {
-    await pool.script("truncate official_change, official_incident, official_reading restart identity");
+    await pool.script("truncate notice_change, notice, feed_poll restart identity");
     const all = [...other, ...incident];
     const at = new Date(Date.now() - 5 * 60_000);
     await said(pool, venue, at, [whole(...all.map((title) => notice(title, at, { title })))]);

@@ -247,9 +247,9 @@ void t.test("notices and their changes are stored", async (t) => {
   await t.test("a notice that changes with every reading soon gets no more change records", async (t) => {
     await readInTurn([2000, notice("a", at(2000))]);
     await pool.query(sql`
-      insert into official_change (notice_id, at, kind, status, title, started_at, subjects, vanished)
+      insert into notice_change (notice_id, at, kind, status, title, started_at, subjects, vanished)
       select notice_id, first_seen_at + n * interval '1 s', kind, 'status', 'title', started_at, '{}', false
-      from official_incident cross join generate_series(1, 999) n
+      from notice cross join generate_series(1, 999) n
     `);
     await readInTurn([40, notice("a", at(2000), { status: "new" })]);
     t.equal((await changesOf(pool, "a")).length, 1000);
@@ -268,7 +268,7 @@ void t.test("notices and their changes are stored", async (t) => {
   await t.test("a change from incident to maintenance is recorded", async (t) => {
     const one = notice("a", at(50));
     await readInTurn([40, one], [39, { ...one, kind: "maintenance", subjects: ["API"] }]);
-    t.strictSame(await pool.query(sql`select kind, subjects from official_change order by at`), [
+    t.strictSame(await pool.query(sql`select kind, subjects from notice_change order by at`), [
       { kind: "incident", subjects: [] },
       { kind: "maintenance", subjects: ["API"] },
     ]);
@@ -277,7 +277,7 @@ void t.test("notices and their changes are stored", async (t) => {
   await t.test("a notice whose components are unlinked keeps them", async (t) => {
     const one = notice("a", at(50), { subjects: ["Derivatives API", "Margin API"] });
     const resolved = (...subjects: string[]) => ({ ...one, status: "resolved", over: true, subjects });
-    const kept = () => pool.query(sql`select status, subjects from official_incident`);
+    const kept = () => pool.query(sql`select status, subjects from notice`);
     for (const [left, subjects] of [
       [[], ["Derivatives API", "Margin API"]],
       [["Margin API"], ["Derivatives API", "Margin API"]],
@@ -292,7 +292,7 @@ void t.test("notices and their changes are stored", async (t) => {
     }
     for (const minutesAgo of [38, 37])
       await readInTurn([minutesAgo, resolved(...Array.from({ length: 100 }, (_, n) => `API ${minutesAgo}-${n}`))]);
-    const [row] = await pool.query<{ subjects: string[] }>(sql`select subjects from official_incident`);
+    const [row] = await pool.query<{ subjects: string[] }>(sql`select subjects from notice`);
     t.equal(row!.subjects.length, 100, "however many others it names");
   });
 
@@ -302,7 +302,7 @@ void t.test("notices and their changes are stored", async (t) => {
       const one = notice("a", at(80), { postedAt: at(50), subjects: ["Derivatives API", "Margin API"] });
       const rows = () =>
         pool.query<{ id: string; subjects: string[]; vanished: boolean }>(sql`
-        select external_id as id, subjects, vanished from official_incident where left_at is null order by notice_id
+        select external_id as id, subjects, vanished from notice where left_at is null order by notice_id
       `);
       const again = { ...one, id: "b", subjects: [] };
       const recognised: [what: string, made: Notice][] = [

@@ -72,9 +72,9 @@ async function openPolling(t: Test, pool: Pool, random = 0.5) {
 async function newestRun(pool: Pool, venue: string) {
   const [row] = await pool.query<{ problem: string | null; from_at: Date; until_at: Date; due_at: Date }>(sql`
     select r.problem, r.from_at, r.until_at, s.due_at
-    from official_reading r
-    join official_source s using (source_id)
-    where r.source_id = ${await sourceOf(pool, venue)}
+    from feed_poll r
+    join feed s using (feed_id)
+    where r.feed_id = ${await sourceOf(pool, venue)}
     order by r.from_at desc
     limit 1
   `);
@@ -95,8 +95,8 @@ void t.test("core reads the feeds of the simulated world", async (t) => {
     const { readAll, world, lines } = await openPolling(t, pool);
     await readAll(0);
     const feeds = new Set(registry.venues.flatMap(({ official }) => official?.api ?? []));
-    t.equal(await count(pool, "official_reading join official_source using (source_id) where published"), feeds.size);
-    t.equal(await count(pool, "official_reading where problem is not null"), 0);
+    t.equal(await count(pool, "feed_poll join feed using (feed_id) where published"), feeds.size);
+    t.equal(await count(pool, "feed_poll where problem is not null"), 0);
     const before = requests(world);
 
     await readAll(12);
@@ -159,7 +159,7 @@ void t.test("core reads the feeds of the simulated world", async (t) => {
     world.fault({ kind: "empty-list", venue: "bitstamp", component: "official" });
     await readAll(14);
     t.equal((await newestRun(pool, "bitstamp")).problem, "incidents: expected the 3 known notices, got none");
-    t.equal(await count(pool, "official_incident where left_at is not null"), 0);
+    t.equal(await count(pool, "notice where left_at is not null"), 0);
     t.match(lines.join(""), "got none");
   });
 
@@ -171,7 +171,7 @@ void t.test("core reads the feeds of the simulated world", async (t) => {
     const second = requests(world, "deribit") - first;
     t.ok(second > 0 && second <= first);
     t.match(await newestRun(pool, "deribit"), { problem: null, from_at: iso(12), until_at: iso(14) });
-    t.equal(await count(pool, `official_change where at > '${at(12).toISOString()}'`), 0);
+    t.equal(await count(pool, `notice_change where at > '${at(12).toISOString()}'`), 0);
   });
 
   await t.test("each feed keeps its cadence, backs off while it is unreadable, and honours Retry-After", async (t) => {
@@ -211,8 +211,8 @@ void t.test("core reads the feeds of the simulated world", async (t) => {
     await until(() => requests(world) > 0);
     ending.abort();
     await t.rejects(reading);
-    t.equal(await count(pool, "official_reading"), 0);
-    t.equal(await count(pool, "official_source where published and due_at > now()"), 0, "the feed is released");
+    t.equal(await count(pool, "feed_poll"), 0);
+    t.equal(await count(pool, "feed where published and due_at > now()"), 0, "the feed is released");
   });
 });
 

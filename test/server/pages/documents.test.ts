@@ -92,7 +92,7 @@ void t.test("headings have the names that GitHub gives them", (t) => {
   for (const [heading, slug] of [
     ["Commands on a running demo", "commands-on-a-running-demo"],
     ["Every number of /v1/detection, recomputed", "every-number-of-v1detection-recomputed"],
-    ["What the rules of 0.9.0 change over the demo's day", "what-the-rules-of-090-change-over-the-demos-day"],
+    ["What 99.9 % means over the demo's day", "what-999--means-over-the-demos-day"],
     ["Größe – snake_case", "größe--snake_case"],
     ["Layout", "layout"],
     ["Layout", "layout-1"],

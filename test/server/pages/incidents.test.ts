@@ -165,7 +165,7 @@ void t.test("what the venue says", async (t) => {
     const young = { venue: "coinbase", component: "rest:book", startedAt: ago(hour), minutes: 5 };
     t.match(await pageOf(await pastIncident(pool, young)), /It has said nothing about an incident so far\./);
     t.match(await pageOf(kraken), /We could not read its feed then/);
-    await pool.script("update venue set source_id = null, official_kind = null where venue = 'gate'");
+    await pool.script("update venue set feed_id = null, official_kind = null where venue = 'gate'");
     t.match(await pageOf(await past("gate")), /It has no feed that we can read/);
   });
 });

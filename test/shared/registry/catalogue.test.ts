@@ -34,6 +34,7 @@ void t.test("every file of the catalogue is a valid entry with the id of its nam
     catalogueIds(),
   );
   t.equal(catalogueEntry("no-such-venue"), null);
+  t.notMatch(JSON.stringify(venues), /localhost|127\.0\.0\.1|file:|"\.{0,2}\/[a-z]/i, "it holds no local addresses");
   t.end();
 });
 

@@ -28,12 +28,11 @@ async function dayFromRaw(t: Test, analyst: AnalystsAsked["analyst"], venue: str
   return numbers(row);
 }
 
-/** Removes the days that the demo wrote without samples, so that days are counted from the samples that exist. */
+/** Counts the days that the demo wrote, of which few samples exist, from these samples. */
 async function dayByMinutes(pool: Pool): Promise<void> {
-  await pool.script(`
-    truncate venue_day_former, component_day_former;
-    update rollups_made set made_from = '-infinity';
-  `);
+  await pool.query(sql`update added_up set days_from = '-infinity'`);
+  for (const rollup of ["component_day", "venue_day"])
+    await pool.query(sql`call upkeep.mend(${rollup}, now() - upkeep.raw_kept() + interval '1 hour', now())`);
 }
 
 /** Changes the question about one venue and today to another venue and day. */

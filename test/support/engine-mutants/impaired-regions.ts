@@ -8,16 +8,16 @@ export const ofImpairedRegions: Record<string, Mutant> = {
   },
   // Impairments
   "no region is ever impaired": {
-    clause: "  perform engine.keep_impairments(at, r);\n",
+    clause: "  perform engine.store_impairments(at, r);\n",
     noticedBy: ["4-only-region", "4-impaired-in-hindsight"],
   },
   "regions become impaired one instant too late": {
-    clause: `  perform engine.keep_impairments(at, r);
-  perform engine.keep_outliers(at, r);
-  perform engine.keep_component_states(at, r);`,
-    becomes: `  perform engine.keep_outliers(at, r);
-  perform engine.keep_component_states(at, r);
-  perform engine.keep_impairments(at, r);`,
+    clause: `  perform engine.store_impairments(at, r);
+  perform engine.store_outliers(at, r);
+  perform engine.store_component_states(at, r);`,
+    becomes: `  perform engine.store_outliers(at, r);
+  perform engine.store_component_states(at, r);
+  perform engine.store_impairments(at, r);`,
     noticedBy: ["4-only-region"],
   },
   "an impaired region votes": {

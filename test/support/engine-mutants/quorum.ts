@@ -13,18 +13,18 @@ export const ofQuorum: Record<string, Mutant> = {
     noticedBy: ["5-two-regions-of-three", "5-three-of-four"],
   },
   "one region is enough for a quorum": {
-    clause: "return greatest(counted / 2 + 1, least(coalesce(r.quorum_min_regions, 1), published))::int",
+    clause: "return greatest(counted / 2 + 1, least(min_regions, published))::int",
     becomes: "return 1",
     noticedBy: ["5-one-region-of-three", "5-one-region-flaps"],
   },
   "one region alone confirms": {
-    clause: "return greatest(counted / 2 + 1, least(coalesce(r.quorum_min_regions, 1), published))::int",
+    clause: "return greatest(counted / 2 + 1, least(min_regions, published))::int",
     becomes: "return counted / 2 + 1",
     noticedBy: ["5-one-region-is-never-enough"],
   },
   "the only region confirms nothing": {
-    clause: "least(coalesce(r.quorum_min_regions, 1), published)",
-    becomes: "coalesce(r.quorum_min_regions, 1)",
+    clause: "least(min_regions, published)",
+    becomes: "min_regions",
     noticedBy: ["5-one-region-alone"],
   },
   "regions that have left are published": {

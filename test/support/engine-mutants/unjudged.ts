@@ -29,12 +29,12 @@ export const ofUnjudged: Record<string, Mutant> = {
     noticedBy: ["5-blocked-from-one-place"],
   },
   "a refusal counts from one place": {
-    clause: "where p.vantages < coalesce(r.blocked_min_vantages, 1)",
+    clause: "where p.vantages < r.blocked_min_vantages",
     becomes: "where false",
     noticedBy: ["5-blocked-from-one-place", "5-blocked-beside-a-bad-moment"],
   },
   "a refusal never counts": {
-    clause: "where p.vantages < coalesce(r.blocked_min_vantages, 1)",
+    clause: "where p.vantages < r.blocked_min_vantages",
     becomes: "where true",
     noticedBy: ["5-blocked-from-two-places"],
   },

@@ -7,7 +7,7 @@ from ._stream import Timing
 from ._watch import Watch, WatchedVenue
 from .ccxt_ids import venue_of
 
-__version__ = "0.10.0"
+__version__ = "1.0.0"
 
 __all__ = [
     "Change",

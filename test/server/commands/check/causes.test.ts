@@ -58,11 +58,11 @@ interface Circumstances {
   withinMs?: number | null;
 }
 
-/** Runs the check, and asserts its rule and exit code. */
-async function gives(t: Test, [rule, code]: [string, number], given: Circumstances = {}) {
+/** Runs the check, and asserts its culprit and exit code. */
+async function gives(t: Test, [culprit, code]: [string, number], given: Circumstances = {}) {
   const { venue = "kraken", url = at(api.port), clock = makeClockWatch(), withinMs = 3_000 } = given;
   const service = makeService(url, {
-    deadlineMs: 3_500,
+    timeoutMs: 3_500,
     onAnswer: ({ date, age }, from, to) => clock.answered("the service", date, age, from, to),
   });
   t.teardown(() => service.close());
@@ -76,10 +76,10 @@ async function gives(t: Test, [rule, code]: [string, number], given: Circumstanc
   const { evidence } = examined;
   const verdict = verdictOf(evidence);
   const text = reportText(verdict, examined);
-  t.strictSame([verdict.rule, exitCodeOf(verdict, evidence)], [rule, code], text);
+  t.strictSame([verdict.culprit, exitCodeOf(verdict, evidence)], [culprit, code], text);
   if (withinMs !== null) t.ok(tookMs < boundedMs, `within ${Math.round(tookMs)} ms`);
   t.match(text, `${venue}: ${verdict.summary}\n`);
-  t.match(JSON.parse(JSON.stringify(reportJson(url, verdict, examined))), { venue, rule, exitCode: code });
+  t.match(JSON.parse(JSON.stringify(reportJson(url, verdict, examined))), { venue, verdict: culprit, exitCode: code });
   return { ...examined, text };
 }
 
@@ -95,7 +95,7 @@ void t.test("while the regions see no trouble", async (t) => {
   await decide(pool);
 
   await t.test("nothing is wrong", async (t) => {
-    const { text, evidence } = await gives(t, ["nothing-wrong", 0]);
+    const { text, evidence } = await gives(t, ["nobody", 0]);
     t.equal(evidence.controls.length, 4);
     t.match(text, /\n {2}the service +operational since \S+; no open incident\n/);
     t.match(text, /\n {2}from here +(\d) of \1 are good, the slowest in \d+ ms/);
@@ -103,13 +103,13 @@ void t.test("while the regions see no trouble", async (t) => {
     t.equal(world.openSockets(), 0, "no socket is left open");
   });
 
-  for (const [status, rule, code] of [
-    ...([[403, "refused-here", 20] as const, [451, "refused-here", 20] as const] as const),
-    ...([[418, "rate-limit", 21] as const, [500, "answers-badly", 3] as const] as const),
+  for (const [status, culprit, code] of [
+    ...([[403, "place", 20] as const, [451, "place", 20] as const] as const),
+    ...([[418, "rate-limit", 21] as const, [500, "unknown", 3] as const] as const),
   ])
     await t.test(`it answers ${status} here`, async (t) => {
       world.fault({ venue: "kraken", kind: "status", status });
-      const { text } = await gives(t, [rule, code]);
+      const { text } = await gives(t, [culprit, code]);
       t.match(text, `(status ${status})`);
       await world.clear();
     });
@@ -123,20 +123,20 @@ void t.test("while the regions see no trouble", async (t) => {
 
   await t.test("it refuses connections from here", async (t) => {
     world.fault({ venue: "kraken", kind: "refused" });
-    await gives(t, ["only-here", 20]);
+    await gives(t, ["place", 20]);
     await world.clear();
   });
 
   await t.test("it accepts requests from here, and never answers", async (t) => {
     world.fault({ venue: "kraken", kind: "timeout" });
-    const { text } = await gives(t, ["only-here", 20]);
+    const { text } = await gives(t, ["place", 20]);
     t.match(text, /timeout.*the regions may not have confirmed it yet/s);
     await world.clear();
   });
 
   await t.test("it is silent here, and the registry gives it as much time as a probe does", async (t) => {
     const url = await serve(t, () => {});
-    const { text } = await gives(t, ["only-here", 20], { registry: withEndpoints([url], 4_500), withinMs: null });
+    const { text } = await gives(t, ["place", 20], { registry: withEndpoints([url], 4_500), withinMs: null });
     t.match(text, "rest:time timeout");
   });
 
@@ -147,13 +147,13 @@ void t.test("while the regions see no trouble", async (t) => {
       const dataTime = { path: "$.time", unit: "ms", staleAfterMs: 60_000 } as const;
       Object.assign(venue, { rest: [endpointAt(url, { name: "time", dataTime })], socket: null });
     });
-    const { text } = await gives(t, ["answers-badly", 3], { registry: frozen });
+    const { text } = await gives(t, ["unknown", 3], { registry: frozen });
     t.match(text, "rest:time: stale");
   });
 
   await t.test("an endpoint is slower than the check may be, and not slower than it may be itself", async (t) => {
     const url = await serve(t, () => {});
-    const { text } = await gives(t, ["not-measured", 3], { registry: withEndpoints([url], 5_000) });
+    const { text } = await gives(t, ["unknown", 3], { registry: withEndpoints([url], 5_000) });
     t.match(
       text,
       /the regions see no trouble, but rest:time could not be measured \(no whole answer within [3-9]\.\d s\)/,
@@ -163,7 +163,7 @@ void t.test("while the regions see no trouble", async (t) => {
   await t.test("a socket is slower to open than the check may be", async (t) => {
     const port = await serveTcp(t, () => {});
     const slow = withVenue("kraken", ({ socket }) => (socket!.url = `ws://127.0.0.1:${port}/`));
-    const { text, evidence } = await gives(t, ["good-here", 3], { registry: slow });
+    const { text, evidence } = await gives(t, ["unknown", 3], { registry: slow });
     t.match(text, /ws:conn could not be measured \(no whole answer within 3\.0 s\)/);
     t.match(evidence.here.at(-1), { component: "ws:conn", fault: null });
   });
@@ -175,7 +175,7 @@ void t.test("while the regions see no trouble", async (t) => {
       setTimeout(() => response.end(`{"price":1}`), 400);
     });
     const nine = withEndpoints(Array.from({ length: 9 }, () => url));
-    const { evidence, skipped } = await gives(t, ["nothing-wrong", 0], { registry: nine });
+    const { evidence, skipped } = await gives(t, ["nobody", 0], { registry: nine });
     t.equal(evidence.here.length, 9);
     t.strictSame(skipped, []);
     t.ok(connections.size <= 3, "over few connections");
@@ -188,14 +188,14 @@ void t.test("while the regions see no trouble", async (t) => {
       known.add(socket);
       response.end(`{"price":1}`);
     });
-    const { evidence } = await gives(t, ["nothing-wrong", 0], { registry: withEndpoints([url, url, url, url]) });
+    const { evidence } = await gives(t, ["nobody", 0], { registry: withEndpoints([url, url, url, url]) });
     t.equal(evidence.here.length, 4);
   });
 
   await t.test("an endpoint fails that the regions do not know", async (t) => {
     const url = await serve(t, (_, response) => response.writeHead(429).end());
     const unknown = withVenue("kraken", ({ rest }) => rest.push(endpointAt(url, { name: "new" })));
-    const { text } = await gives(t, ["bad-here", 3], { registry: unknown });
+    const { text } = await gives(t, ["unknown", 3], { registry: unknown });
     t.match(text, "because the regions do not know rest:new\n");
   });
 
@@ -205,7 +205,7 @@ void t.test("while the regions see no trouble", async (t) => {
     ["of an authority that is not trusted", authority.vouchFor({ names: ["localhost"] })],
   ] as const)
     await t.test(`something presents a certificate ${what}`, async (t) => {
-      const { text, evidence } = await gives(t, ["refused-certificate", 24], { registry: await behind(t, identity) });
+      const { text, evidence } = await gives(t, ["interception", 24], { registry: await behind(t, identity) });
       t.match(text, evidence.refusedCertificate!.issuer);
       if (what.includes("authority"))
         t.match(text, "a certificate of Box of the office for localhost (UNABLE_TO_VERIFY");
@@ -216,21 +216,21 @@ void t.test("while the regions see no trouble", async (t) => {
     const cut = withVenue("kraken", (venue) => {
       Object.assign(venue, { rest: [endpointAt(`https://localhost:${port}/`, { name: "time" })], socket: null });
     });
-    await gives(t, ["only-here", 20], { registry: cut });
+    await gives(t, ["place", 20], { registry: cut });
   });
 
   await t.test("the resolver leads its name to this machine", async (t) => {
     const port = await freePort();
     const named = withNames("kraken", port);
-    await gives(t, ["odd-address", 23], { registry: named, lookup: leadingTo("127.0.0.1") });
+    await gives(t, ["resolver", 23], { registry: named, lookup: leadingTo("127.0.0.1") });
   });
 
   await t.test("the resolver does not know its name", async (t) => {
-    await gives(t, ["name-does-not-resolve", 23], { registry: withNames("kraken"), lookup: knowing() });
+    await gives(t, ["resolver", 23], { registry: withNames("kraken"), lookup: knowing() });
   });
 
   await t.test("the resolver does not answer", async (t) => {
-    await gives(t, ["name-does-not-resolve", 23], { registry: withNames("kraken"), lookup: () => {} });
+    await gives(t, ["resolver", 23], { registry: withNames("kraken"), lookup: () => {} });
   });
 
   await t.test("no name resolves", async (t) => {
@@ -238,67 +238,67 @@ void t.test("while the regions see no trouble", async (t) => {
     for (const venue of all.venues)
       venue.rest = venue.rest.map((one) => ({ ...one, url: namedUrl(one.url, venue.id) }));
     for (const venue of all.venues) venue.socket = null;
-    await gives(t, ["no-name-resolves", 23], { registry: all, lookup: knowing() });
+    await gives(t, ["resolver", 23], { registry: all, lookup: knowing() });
   });
 
   await t.test("no venue at all is reached", async (t) => {
     world.fault({ venue: "*", kind: "refused" });
-    const { text } = await gives(t, ["nothing-answers", 22]);
+    const { text } = await gives(t, ["network", 22]);
     t.match(text, /0 of 4 answer here; not /);
     const away = at(await freePort());
-    await gives(t, ["nothing-answers", 22], { url: away });
+    await gives(t, ["network", 22], { url: away });
     await world.clear();
   });
 
   await t.test("most others are not reached, either", async (t) => {
     for (const venue of names.filter((id) => id !== "okx")) world.fault({ venue, kind: "refused" });
-    await gives(t, ["most-controls-away", 22]);
+    await gives(t, ["network", 22]);
     await world.clear();
   });
 
   // less than the age at which the data of an endpoint are too old
   for (const offMs of [50_000, -30_000])
     await t.test(`this clock is ${offMs} ms off`, async (t) => {
-      const { text } = await gives(t, ["wrong-clock", 25], { clock: offBy(offMs) });
+      const { text } = await gives(t, ["clock", 25], { clock: offBy(offMs) });
       t.match(text, offMs > 0 ? /which is (49|50)\.\d s ahead/ : /which is (29|30)\.\d s behind/);
     });
 
   await t.test("it presents a certificate that has ended", async (t) => {
     const [from, until] = [ago(20 * 86_400), ago(86_400)];
     const ended = makeAuthority().vouchFor({ names: ["localhost"], from, until });
-    const { evidence } = await gives(t, ["only-here", 20], { registry: await behind(t, ended) });
+    const { evidence } = await gives(t, ["place", 20], { registry: await behind(t, ended) });
     t.match(evidence.refusedCertificate, { code: "CERT_HAS_EXPIRED" });
   });
 
   await t.test("the service is away, and the venue answers here", async (t) => {
-    const { text } = await gives(t, ["good-here", 3], { url: at(await freePort()) });
+    const { text } = await gives(t, ["unknown", 3], { url: at(await freePort()) });
     t.match(text, /is unknown, because .* a refused connection \(ECONNREFUSED\)\n/);
     const silent = await serveTcp(t, () => {});
-    await gives(t, ["good-here", 3], { url: at(silent) });
+    await gives(t, ["unknown", 3], { url: at(silent) });
   });
 
   await t.test("the service is away, and the venue fails here", async (t) => {
     world.fault({ venue: "kraken", kind: "status", status: 503 });
-    await gives(t, ["bad-here", 3], { url: at(await freePort()) });
+    await gives(t, ["unknown", 3], { url: at(await freePort()) });
     await world.clear();
   });
 
   await t.test("the service's data are old", async (t) => {
-    const { text } = await gives(t, ["good-here", 3], { url: at(stale.port) });
+    const { text } = await gives(t, ["unknown", 3], { url: at(stale.port) });
     t.match(text, /because the service has decided nothing for \d+ s, so its state is old\n/);
   });
 
   await t.test("the service does not watch it", async (t) => {
     const own = structuredClone(registry);
     own.venues.push({ ...structuredClone(own.venues[0]!), id: "acme", name: "Acme" });
-    const { text, isUnwatched } = await gives(t, ["good-here", 3], { venue: "acme", registry: own });
+    const { text, isUnwatched } = await gives(t, ["unknown", 3], { venue: "acme", registry: own });
     t.match(text, /because the service at \S+ does not watch it\n/);
     t.equal(isUnwatched, true);
   });
 
   await t.test("the registry does not have it", async (t) => {
     const without = { ...registry, venues: registry.venues.filter(({ id }) => id !== "kraken") };
-    const { text } = await gives(t, ["not-in-registry", 0], { registry: without });
+    const { text } = await gives(t, ["nobody", 0], { registry: without });
     t.match(text, "from here     not measured: the registry has no endpoint of it\n");
   });
 });
@@ -309,10 +309,10 @@ void t.test("while one region sees trouble", async (t) => {
   await measured(pool, { from: ago(150), to: ago(0), venue: "kraken", ...one });
   await decide(pool);
   world.fault({ venue: "kraken", kind: "timeout" });
-  const { text } = await gives(t, ["some-regions", 20]);
+  const { text } = await gives(t, ["place", 20]);
   t.match(text, /the venue may not serve every place: 1 of 3 regions does not agree that \S+ works, while/);
   await world.clear();
-  await gives(t, ["nothing-wrong", 0]);
+  await gives(t, ["nobody", 0]);
 });
 
 void t.test("while a quorum sees an outage", async (t) => {
@@ -345,12 +345,12 @@ void t.test("while a quorum sees an outage", async (t) => {
   });
 
   await t.test("the regions cannot tell of another one", async (t) => {
-    const { text } = await gives(t, ["good-here", 3], { venue: "gemini" });
+    const { text } = await gives(t, ["unknown", 3], { venue: "gemini" });
     t.match(text, "because the service's regions have too little evidence\n");
   });
 
   await t.test("old data of the service blame nobody", async (t) => {
-    await gives(t, ["good-here", 3], { url: at(stale.port) });
+    await gives(t, ["unknown", 3], { url: at(stale.port) });
   });
 });
 

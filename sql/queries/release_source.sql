@@ -1,4 +1,0 @@
--- Release a claimed feed that was not read, so that another core can read it. $1 source; $2 end of the claim.
-update official_source
-set due_at = now(), unended_readings = 0
-where source_id = $1::integer and due_at = $2::timestamptz
