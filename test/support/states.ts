@@ -29,10 +29,10 @@ export function followStates() {
     place: (what: string) => (all.get(what)?.length ?? 1) - 1,
     /** All that it has been since, in order. */
     since: (what: string, place: number) => (all.get(what) ?? []).slice(place),
-    /** @throws Error that names those that are in another state after a minute */
+    /** @throws Error that names those that are in another state after two minutes */
     async until(whats: readonly string[], state: string) {
       const others = () => whats.filter((one) => now(one) !== state);
-      await until(() => others().length === 0, 60_000, 100).catch(() => {
+      await until(() => others().length === 0, 120_000, 100).catch(() => {
         throw new Error(
           `expected ${state}, got ${others()
             .map((one) => `${one}: ${now(one)}`)

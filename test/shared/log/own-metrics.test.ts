@@ -177,9 +177,9 @@ void t.test("a chore that waits for a failed chore has failed too", async (t) =>
     t.equal(begun.get(chore) === at, failing.has(chore), `whether ${chore} has succeeded since this core began`);
   for (const chore of failing) t.ok(failures.has(chore));
   t.strictSame(Object.fromEntries(byChore(await ownFamilies(registry), "upkeep_interval_seconds")), {
-    ...{ "leaving out impaired regions": 20, "rolling up the newest minutes": 20, reconciling: 40 },
+    ...{ "leaving out impaired regions": 20, "rolling up the newest minutes": 20 },
     ...{ "rolling up the hour and the day that run": 60, "keeping the hours of a week": 60 },
-    ...{ "making roll-ups again": 60, "rolling up late samples": 600, "making the next chunk": 600, compressing: 600 },
+    ...{ "rolling up late samples": 600, "making the next chunk": 600, compressing: 600 },
     ...{ "dropping old chunks": 3600, vacuuming: 3600, "vacuuming what is rewritten": 600 },
   });
 });
