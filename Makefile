@@ -61,7 +61,6 @@ proofs: build ## run the longer forms of the tests with kills and bursts
 	WATCH_RUNS=50 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/lease/heartbeat.test.js
 	RECONCILE_BATCHES=400 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/reconcile.test.js
 	UPKEEP_REFRESHES=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/sql/upkeep-retention.test.js
-	UPGRADE_STEP_S=30 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/database/upgrade.test.js
 	ANALYSTS_DAYS=90 ANALYSTS_LIMITS=told $(BIN)/tap --disable-coverage --timeout 3600 dist/test/sql/analytics.test.js
 	KILLS=20 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/embedded/embedded-durability.test.js
 	MOVE_KILLS=40 EXPORT_KILLS=40 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/move/move.test.js dist/test/server/export/interrupted.test.js

@@ -321,7 +321,7 @@ async function refreshing(pool: Pool): Promise<Figure[]> {
   };
   await comeIn();
   const newest = () => pool.query(sql`call upkeep.refresh_newest(${from})`);
-  const open = () => pool.query(sql`call upkeep.refresh_open_buckets(${from})`);
+  const open = () => pool.query(sql`call upkeep.refresh_open_buckets(${from}, true)`);
   const newestMs = await timesMs(15, newest, comeIn);
   const openMs = await timesMs(5, open, comeIn);
   return [

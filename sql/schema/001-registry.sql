@@ -29,7 +29,7 @@ create table feed (
   page              text,
   published         boolean not null default true,
   added_at          timestamptz not null default now(),
-  -- not to be read before; whoever reads it moves this on first, so that no two read at once
+  -- not to be read before; a reader moves this on first, so that no two read at once
   due_at            timestamptz not null default '-infinity',
   -- the time that the feed gave itself, at the newest good reading
   feed_at           timestamptz,

@@ -1,7 +1,7 @@
 -- Alerts: what happened, whom to tell, and what became of each delivery.
 
--- What subscribers are to be told, written in the transaction that decides it: none can be lost, and none is told that
--- was not decided. At most one of each kind an incident.
+-- Events that subscribers hear of, written in the transaction that decides them: none can be lost, and none is sent
+-- that was not decided. At most one of each kind an incident.
 create table alert_event (
   event_id      bigint generated always as identity primary key,
   incident_id   bigint not null references incident,
@@ -29,7 +29,7 @@ create table channel (
   -- where it goes, as it may be shown: of a URL the host and the end
   shown_as       text not null,
   description    text not null,
-  -- The URL or the routing key, encrypted: whoever has it can post there. Null once the channel is removed.
+  -- The URL or the routing key, encrypted: anybody who has it can post there. Null once the channel is removed.
   destination    bytea,
   -- what a native channel signs with, encrypted; for as long as a rotation lasts, the one before signs too
   secret         bytea,
@@ -81,9 +81,8 @@ create table delivery (
   failures         integer not null default 0,
   -- when its state was settled; of one that was delivered, when the answer was there
   ended_at         timestamptz,
-  -- Since the first bad sample, of an opening that was delivered because it happened, and of no backfill: what
-  -- /v1/notify is made of. Kept, because it tells of a hundred thousand of them at a time, and joining each with its
-  -- incident takes six times as long.
+  -- Time from the first bad sample to the delivery of an opening; null for other events and for backfills. /v1/notify
+  -- reads a hundred thousand of them at a time, and joining each with its incident would take six times as long.
   told_after_ms    bigint check (told_after_ms >= 0),
   check ((event_id is null) = (cause = 'test')),
   check ((ended_at is null) = (state = 'due')),

@@ -206,7 +206,7 @@ function onOneLine(text: string): string {
 
 const clientTypes = ["clients/typescript/src/openapi.ts", "clients/python/src/venuewatch/types.py"];
 
-/** Where a reader is told of bounds, with what is said there. Of OKX, three minutes a day were measured. */
+/** Places that state bounds, with their words. Three minutes a day of OKX were measured. */
 const places: [place: string, read: () => Promise<string> | string, says: string[]][] = [
   ["/compare", () => pageAt("/compare?days=7"), [bothExtremes, inAnyCase, "0.208 to 100 %"]],
   ["/venues/okx", () => pageAt("/venues/okx"), [bothExtremes, "0.208 to 100 %"]],
