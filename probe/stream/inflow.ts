@@ -45,7 +45,7 @@ const usualFlow: Flow = {
   frames: { burst: 100_000, perSecond: 20_000 },
   chunks: { burst: 100_000, perSecond: 20_000 },
   bytes: { burst: 16 * 1024 * 1024, perSecond: 4 * 1024 * 1024 },
-  parts: { burst: 600_000, perSecond: 200_000 },
+  parts: { burst: 300_000, perSecond: 200_000 },
 };
 
 export function makeInflow({ flow = usualFlow, startMs, onHeard, onFlood }: InflowOptions): Inflow {
