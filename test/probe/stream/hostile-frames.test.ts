@@ -10,9 +10,9 @@ import { listening, keepAlive, serveOkx, streams } from "../../support/okx-serve
 import { listeningLog } from "../../support/listening-log.js";
 import { until } from "../../support/until.js";
 
-/** Deep enough to exhaust the stack of code that recurses, and few enough parts to be parsed. */
-const deep = "[".repeat(30_000) + "]".repeat(30_000);
-const deepFields = `${'{"a":'.repeat(15_000)}1${"}".repeat(15_000)}`;
+/** Deep enough to exhaust the stack of code that recurses. All frames together fit into what a socket may send at once. */
+const deep = "[".repeat(13_000) + "]".repeat(13_000);
+const deepFields = `${'{"a":'.repeat(6_500)}1${"}".repeat(6_500)}`;
 
 /** Frames that break a program which trusts their shape. */
 const hostile = [
@@ -42,7 +42,7 @@ const hostile = [
 const malformed = [
   deep.slice(1),
   deepFields.slice(0, -1),
-  "[".repeat(30_000),
+  "[".repeat(13_000),
   `{"arg":{"channel":"trades","instId":"BTC-USDT"},"data":[{"ts":"1`,
   `{"event":"error","arg":{"channel":"trades","instId":"BTC-USDT"}`,
   Buffer.from([0x22, 0xc3, 0x28, 0x22]),
