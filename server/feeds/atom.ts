@@ -1,4 +1,4 @@
-import { language, siteWords } from "./feed-words.js";
+import { language } from "../pages/words.js";
 import type { FeedEntry, IncidentFeed } from "./incident-feed.js";
 import { htmlOf } from "./paragraphs.js";
 import { element, type XmlNode, xmlText } from "./xml.js";
@@ -19,7 +19,7 @@ export function atomText({ id, title, about, page, updatedAt, entries }: Inciden
     element("link", { rel: "self", type: "application/atom+xml", href: self }),
     element("link", { rel: "alternate", type: "text/html", href: page }),
     // entries have no author of their own, so the feed must have one
-    element("author", {}, [element("name", {}, [siteWords.name])]),
+    element("author", {}, [element("name", {}, ["venuewatch"])]),
     ...entries.map(atomEntry),
   ]);
   return xmlText(feed, { "": atomNamespace });

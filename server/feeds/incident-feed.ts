@@ -1,8 +1,9 @@
+import { verbOf } from "../pages/words.js";
 import type { Fault } from "../../shared/measurement/sample.js";
 import type { Category } from "../../shared/registry/registry.js";
 import { durationText, exactText, sinceMs } from "../pages/format.js";
 import { incidentPageWords } from "../pages/words.js";
-import { feedWords } from "./feed-words.js";
+
 import { shown } from "./shown-text.js";
 
 /** The body of `sql/queries/incident_feed.sql`. */
@@ -62,7 +63,12 @@ export function incidentFeed(data: IncidentFeedData, baseUrl: string): IncidentF
   const { id, venue, updatedAt, entries } = data;
   const name = venue && shown(venue.name);
   return {
-    ...{ id: urn(id), updatedAt, title: feedWords.title(name), about: feedWords.about(name) },
+    ...{
+      id: urn(id),
+      updatedAt,
+      title: name === null ? "venuewatch: incidents of all venues" : `venuewatch: incidents of ${name}`,
+      about: aboutText(name),
+    },
     page: venue ? `${baseUrl}/venues/${venue.id}` : `${baseUrl}/`,
     entries: entries.map((entry) => feedEntry(entry, baseUrl)),
   };
@@ -84,9 +90,10 @@ function feedEntry(entry: EntryData, baseUrl: string): FeedEntry {
 
 function titleOf({ venueName, label, claimed }: EntryData): string {
   const subject = `${shown(venueName)}: ${shown(label)}`;
-  if (claimed === null) return feedWords.retracted(subject);
+  if (claimed === null) return `Retracted: ${subject}`;
   const { peakSeverity, fault, startedAt, escalatedAt, endedAt } = claimed;
-  if (endedAt === null) return `${subject} ${feedWords.now(peakSeverity, fault)}`;
+  if (endedAt === null)
+    return `${subject} ${verbOf(fault)?.does ?? { outage: "is failing", degraded: "is degraded" }[peakSeverity]}`;
   // what was an outage for a part of its time only was not down for all of it
   const kind = peakSeverity === "degraded" ? "degraded" : escalatedAt === null ? "down" : "failing";
   return `${subject} ${incidentPageWords.was(kind, fault, durationText(sinceMs(startedAt, endedAt)))}`;
@@ -98,17 +105,25 @@ function paragraphsOf({ openedAt, claimed, retraction }: EntryData): string[] {
     return retraction === null
       ? []
       : [
-          feedWords.withdrawn(exactText(retraction.at)),
-          feedWords.reason(retraction.reason && shown(retraction.reason)),
+          `We retracted this incident at ${exactText(retraction.at)}: we no longer claim that it happened.`,
+          `The reason: ${retraction.reason && shown(retraction.reason)}`,
         ];
   const { startedAt, escalatedAt, closedAt, endedAt, counted, regions } = claimed;
   return [
-    feedWords.began(exactText(startedAt)),
+    `Trouble began at ${exactText(startedAt)}.`,
     counted === null || regions.length === 0
-      ? feedWords.opened(exactText(openedAt))
-      : feedWords.agreed(regions.length, counted, regions.join(", "), exactText(openedAt)),
-    ...(escalatedAt === null ? [] : [feedWords.escalated(exactText(escalatedAt))]),
-    ...(closedAt === null || endedAt === null ? [] : [feedWords.closed(exactText(endedAt), exactText(closedAt))]),
-    feedWords.evidence,
+      ? `We opened the incident at ${exactText(openedAt)}. No votes are on record.`
+      : `${regions.length} of ${counted} ${counted === 1 ? "region" : "regions"} with a vote agreed at ${exactText(openedAt)}: ${regions.join(", ")}.`,
+    ...(escalatedAt === null ? [] : [`It became an outage at ${exactText(escalatedAt)}.`]),
+    ...(closedAt === null || endedAt === null
+      ? []
+      : [
+          `Enough regions saw the trouble for the last time at ${exactText(endedAt)}. We closed the incident at ${exactText(closedAt)}.`,
+        ]),
+    "The page of the incident has the votes of the regions and the failed samples.",
   ];
+}
+
+function aboutText(venue: string | null): string {
+  return `When ${venue ?? "a venue"} fails, is degraded or limits our requests, as a quorum of our regions measures it. An incident is one entry, which is updated when it escalates, closes or is retracted.`;
 }

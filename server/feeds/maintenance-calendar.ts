@@ -1,5 +1,5 @@
 import ICAL from "ical.js";
-import { calendarWords } from "./feed-words.js";
+
 import { shown } from "./shown-text.js";
 
 /** The body of `sql/queries/maintenance_calendar.sql`. */
@@ -38,8 +38,16 @@ export function calendarText({ venue, hasSource, events }: CalendarData): string
   const calendar = new ICAL.Component("vcalendar");
   calendar.addPropertyWithValue("version", "2.0");
   calendar.addPropertyWithValue("prodid", "-//venuewatch//announced maintenance//EN");
-  for (const property of ["name", "x-wr-calname"]) addText(calendar, property, calendarWords.title(name));
-  const about = name !== null && !hasSource ? calendarWords.noSource(name) : calendarWords.about(name);
+  for (const property of ["name", "x-wr-calname"])
+    addText(
+      calendar,
+      property,
+      name === null ? "Announced maintenance of all venues" : `Announced maintenance of ${name}`,
+    );
+  const about =
+    name !== null && !hasSource
+      ? `${name} has no status feed that we can read. That this calendar is empty does not mean that no maintenance is planned.`
+      : aboutText(name);
   for (const property of ["description", "x-wr-caldesc"]) addText(calendar, property, about);
   addDuration(calendar, "refresh-interval");
   addText(calendar, "x-published-ttl", refreshEvery);
@@ -57,7 +65,7 @@ function eventOf(data: EventData): InstanceType<typeof ICAL.Component> {
   addInstant(event, "dtstart", startsAt);
   // without an end, an event lasts for no time at all: it claims none
   if (endsAt !== null) addInstant(event, "dtend", endsAt);
-  event.addPropertyWithValue("summary", calendarWords.summary(shown(data.venueName), shown(data.title)));
+  event.addPropertyWithValue("summary", `${shown(data.venueName)}: ${shown(data.title)}`);
   event.addPropertyWithValue("description", descriptionOf(data));
   if (url !== null) event.addPropertyWithValue("url", url);
   event.addPropertyWithValue("status", isCancelled ? "CANCELLED" : "CONFIRMED");
@@ -69,11 +77,11 @@ function eventOf(data: EventData): InstanceType<typeof ICAL.Component> {
 function descriptionOf(event: EventData): string {
   const { venueName, status, isStartGiven, endsAt, isEndPlanned, isCancelled } = event;
   return [
-    calendarWords.announced(shown(venueName), shown(status)),
-    ...(isCancelled ? [calendarWords.cancelled] : []),
-    ...(isStartGiven ? [] : [calendarWords.noStart]),
-    ...(endsAt === null ? [calendarWords.noEnd] : []),
-    ...(endsAt !== null && isEndPlanned ? [calendarWords.planned] : []),
+    `Announced by ${shown(venueName)}. Its status in the venue's words: ${shown(status)}.`,
+    ...(isCancelled ? ["The venue has cancelled it, or removed the notice before it began."] : []),
+    ...(isStartGiven ? [] : ["The venue gives no start: this is when we first saw the notice."]),
+    ...(endsAt === null ? ["The venue gives no end."] : []),
+    ...(endsAt !== null && isEndPlanned ? ["The end is the venue's plan."] : []),
   ].join("\n");
 }
 
@@ -107,4 +115,8 @@ function coordinatedTime(): CalendarPart {
   for (const name of ["tzoffsetfrom", "tzoffsetto"]) standard.addPropertyWithValue(name, ICAL.UtcOffset.fromSeconds(0));
   zone.addSubcomponent(standard);
   return zone;
+}
+
+function aboutText(venue: string | null): string {
+  return `Maintenance that ${venue === null ? "venues announce" : `${venue} announces`} in their own status feeds. We do not measure it, and a venue may do maintenance without announcing it.`;
 }

@@ -1,5 +1,5 @@
 import { atomNamespace } from "./atom.js";
-import { language } from "./feed-words.js";
+import { language } from "../pages/words.js";
 import type { FeedEntry, IncidentFeed } from "./incident-feed.js";
 import { htmlOf } from "./paragraphs.js";
 import { element, type XmlNode, xmlText } from "./xml.js";

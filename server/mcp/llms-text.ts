@@ -6,7 +6,7 @@ import { type Body, makeBody } from "../api/body.js";
 import { groups, type Operation } from "../api/operation.js";
 import { operations } from "../api/operations.js";
 import { exampleOf } from "../api/schemas/example.js";
-import { documentWords } from "../pages/words.js";
+import { documentWords } from "../pages/docs/documents.js";
 import { agentTools } from "./agent-tools.js";
 import { watchedVenues } from "../../shared/registry/chain-venues.js";
 

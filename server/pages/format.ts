@@ -1,18 +1,25 @@
 /** Instants, durations and figures as the pages write them. */
-import { language, timeWords } from "./words.js";
+import { language } from "./words.js";
+
+const unitNames = {
+  second: ["second", "seconds"],
+  minute: ["minute", "minutes"],
+  hour: ["hour", "hours"],
+  day: ["day", "days"],
+} as Record<"second" | "minute" | "hour" | "day", [one: string, many: string]>;
 
 const dayMs = 86_400_000;
 
 /** `21:04 UTC`, with the day if it is another than that of `now`, and with the year if that is another. */
 export function instantText(iso: string, now: string): string {
   const day = iso.slice(0, 10);
-  const time = `${iso.slice(11, 16)} ${timeWords.utc}`;
+  const time = `${iso.slice(11, 16)} UTC`;
   return day === now.slice(0, 10) ? time : `${dayText(day, now)}, ${time}`;
 }
 
 /** With seconds. */
 export function exactText(iso: string): string {
-  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} ${timeWords.utc}`;
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 }
 
 /** `25 Nov`, with the year if it is another than that of `now`. */
@@ -29,14 +36,14 @@ const dayMonthYear = new Intl.DateTimeFormat(`${language}-GB`, {
 /** In its two largest units: `3 days 4 hours`, `12 minutes`, `less than a minute`. */
 export function durationText(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
-  if (minutes < 1) return timeWords.lessThanAMinute;
+  if (minutes < 1) return "less than a minute";
   const days = Math.floor(ms / dayMs);
   const hours = Math.floor(minutes / 60);
   const parts: string[] = [];
   if (days > 0) parts.push(counted(days, "day"));
   if (hours % 24 > 0) parts.push(counted(hours % 24, "hour"));
   if (days === 0 && minutes % 60 > 0) parts.push(counted(minutes % 60, "minute"));
-  return parts.join(timeWords.and);
+  return parts.join(" ");
 }
 
 /** A short time, in seconds where these matter: `14 seconds`, `3 minutes`. */
@@ -50,8 +57,8 @@ export function spanText(ms: number): string {
   return ms < 120_000 ? `${Math.round(ms / 100) / 10}\u00a0s` : durationText(ms);
 }
 
-export function counted(count: number, unit: keyof typeof timeWords.units): string {
-  const [one, many] = timeWords.units[unit];
+export function counted(count: number, unit: keyof typeof unitNames): string {
+  const [one, many] = unitNames[unit];
   return `${count} ${count === 1 ? one : many}`;
 }
 

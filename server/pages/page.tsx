@@ -5,7 +5,19 @@ import { type Asset, assetPath } from "./assets.js";
 import { exactText } from "./format.js";
 import type { FeedLink } from "./parts/feed-links.js";
 import { isolated } from "./parts/isolated.js";
-import { language, pageWords, siteWords, type State } from "./words.js";
+import { language, type State } from "./words.js";
+
+/** Names of pages, in the navigation and in titles. */
+/** Entries of the navigation: the section's text and path. */
+const sections = {
+  board: ["Board", "/"],
+  incidents: ["Incidents", "/incidents"],
+  compare: ["Compare", "/compare"],
+  detection: ["Detection", "/detection"],
+  regions: ["Regions", "/regions"],
+  docs: ["Docs", "/docs"],
+  wall: ["Wall", "/wall"],
+} satisfies Record<string, [text: string, path: string]>;
 
 export interface PageProps {
   /** Without the name of the site. */
@@ -13,7 +25,7 @@ export interface PageProps {
   /** The sign in the browser's tab, while the data is not old. */
   icon: State;
   /** Which entry of the navigation it belongs to; null: none. */
-  section: keyof typeof pageWords | null;
+  section: keyof typeof sections | null;
   /** The address of the same data as JSON; null where there is none. */
   json: string | null;
   /** Feeds of the same venues. */
@@ -49,7 +61,7 @@ function Page({ children, bare = false, notice, ...props }: PageProps & { notice
       <body class={bare ? "bare" : undefined}>
         {!bare && (
           <a class="skip" href="#content">
-            {siteWords.skip}
+            Skip to the content
           </a>
         )}
         {!bare && <Header section={props.section} />}
@@ -57,19 +69,25 @@ function Page({ children, bare = false, notice, ...props }: PageProps & { notice
           id="lost"
           role="status"
           hidden
-          data-lost={siteWords.lost}
-          data-limited={siteWords.limited}
-          data-unavailable={siteWords.unavailable}
-          data-title={siteWords.mayBeOld}
+          data-lost="The connection to this page's server is lost. What you see may be old."
+          data-limited="Your address sends too many requests, so this page waits. What you see may be old."
+          data-unavailable="We cannot read our own data at the moment. What you see may be old."
+          data-title="May be old"
           data-icon={assetPath("unknown.svg")}
         />
         <main id="content" class={props.age === null ? undefined : "old"} tabIndex={-1} data-follow={followOf(props)}>
           {notice !== null && <p class="site-notice">{isolated(notice)}</p>}
-          <div id="age">{props.age !== null && <p class="warning">{siteWords.old(props.age)}</p>}</div>
+          <div id="age">
+            {props.age !== null && (
+              <p class="warning">
+                This is {props.age} old: we have nothing newer. It says nothing about the venues since then.
+              </p>
+            )}
+          </div>
           {children}
           {props.generatedAt !== null && (
             <p class="as-of">
-              {siteWords.asOf}{" "}
+              As of{" "}
               <time dateTime={props.generatedAt} data-exact>
                 {exactText(props.generatedAt)}
               </time>
@@ -92,11 +110,11 @@ function followOf({ refreshS, reloads = false }: Pick<PageProps, "refreshS" | "r
 }
 
 function Head({ title, icon, json, feeds = [], age, refreshS, scripts = [] }: Omit<PageProps, "children">) {
-  const shown = age === null ? title : `${siteWords.oldTitle(age)}: ${title}`;
+  const shown = age === null ? title : `${age} old: ${title}`;
   return (
     <head>
       <meta charSet="utf-8" />
-      <title>{`${shown} · ${siteWords.name}`}</title>
+      <title>{`${shown} · venuewatch`}</title>
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
       <link rel="icon" type="image/svg+xml" href={assetPath(`${age === null ? icon : "unknown"}.svg` as const)} />
@@ -117,35 +135,25 @@ function Head({ title, icon, json, feeds = [], age, refreshS, scripts = [] }: Om
   );
 }
 
-const paths: Record<keyof typeof pageWords, string> = {
-  board: "/",
-  incidents: "/incidents",
-  compare: "/compare",
-  detection: "/detection",
-  regions: "/regions",
-  docs: "/docs",
-  wall: "/wall",
-};
-
 function Header({ section }: Pick<PageProps, "section">) {
   return (
     <header>
       <a class="name" href="/">
-        {siteWords.name}
+        venuewatch
       </a>
-      <nav aria-label={siteWords.navigation}>
+      <nav aria-label="Pages">
         <ul>
-          {Object.entries(paths).map(([name, path]) => (
+          {Object.entries(sections).map(([name, [text, path]]) => (
             <li key={name}>
               <a href={path} aria-current={name === section ? "page" : undefined}>
-                {pageWords[name as keyof typeof pageWords]}
+                {text}
               </a>
             </li>
           ))}
         </ul>
       </nav>
-      <button id="clock" type="button" hidden data-local={siteWords.localTime} data-utc={siteWords.utc}>
-        {siteWords.localTime}
+      <button id="clock" type="button" hidden data-local="Show local time" data-utc="Show UTC">
+        Show local time
       </button>
     </header>
   );
@@ -156,17 +164,17 @@ function Footer({ json, feeds = [] }: Pick<PageProps, "json" | "feeds">) {
     <footer>
       <ul>
         <li>
-          <a href="/methodology">{siteWords.methodology}</a>
+          <a href="/methodology">How this is measured</a>
         </li>
         <li>
-          <a href="/rulebook">{siteWords.rulebook}</a>
+          <a href="/rulebook">How a verdict is reached</a>
         </li>
         <li>
-          <a href="/receiving">{siteWords.alerts}</a>
+          <a href="/receiving">Receive alerts</a>
         </li>
         {json !== null && (
           <li>
-            <a href={json}>{siteWords.asJson}</a>
+            <a href={json}>This page as JSON</a>
           </li>
         )}
         {feeds.map(({ type, title, href }) => (

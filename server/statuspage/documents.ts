@@ -2,7 +2,7 @@
 import type { StatuspageDocument, statuspageDocuments, StatuspagePage } from "../api/schemas/statuspage.js";
 import type { TypeOf } from "../api/schemas/shapes.js";
 import { isolated } from "../pages/parts/isolated.js";
-import { siteWords } from "../pages/words.js";
+
 import { knownComponents } from "./components.js";
 import { incidentOf } from "./incidents.js";
 import { maintenanceOf } from "./maintenances.js";
@@ -17,10 +17,10 @@ export function documentText(name: StatuspageDocument, data: StatuspageData, add
 }
 
 function documentsOf(data: StatuspageData, { baseUrl, venue }: PageAddress): Documents {
-  const id = venue ?? siteWords.name;
+  const id = venue ?? "venuewatch";
   const page: StatuspagePage = {
     id,
-    name: data.name === null ? siteWords.name : isolated(data.name),
+    name: data.name === null ? "venuewatch" : isolated(data.name),
     url: venue === null ? baseUrl : `${baseUrl}/venues/${venue}`,
     time_zone: "Etc/UTC",
     updated_at: data.generatedAt,

@@ -1,7 +1,7 @@
 import type { StatuspageComponent, StatuspageIncident } from "../api/schemas/statuspage.js";
 import { durationText, exactText, sinceMs } from "../pages/format.js";
 import { isolated } from "../pages/parts/isolated.js";
-import { faultVerbs } from "../pages/words.js";
+import { verbOf } from "../pages/words.js";
 import { nameOf } from "./components.js";
 import type { ListedIncident } from "./statuspage-data.js";
 
@@ -70,10 +70,6 @@ function openingText({ label, component, fault, regions, counted }: OurIncident,
   return verb
     ? `${witnesses} saw that ${name} ${verb.does}.`
     : `${witnesses} saw ${name} fail: ${severityWords[severity]}.`;
-}
-
-function verbOf(fault: OurIncident["fault"]) {
-  return fault === null ? undefined : faultVerbs[fault];
 }
 
 function closingText({ startedAt, lastBadAt }: OurIncident): string {

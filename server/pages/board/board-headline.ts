@@ -6,7 +6,13 @@ import { durationText, instantText, sinceMs } from "../format.js";
 import type { Category } from "../../../shared/registry/registry.js";
 import { isolated } from "../parts/isolated.js";
 import { commonFault, isTrouble, lookOf, rank } from "../parts/state-rank.js";
-import { boardWords, categoryWords, type State } from "../words.js";
+import { boardWords, categoryWords, type State, verbOf } from "../words.js";
+
+const boardUnknownBecause = {
+  never: (names: string) => `Never seen good from here: ${names}.`,
+  ended: (names: string) => `The service has ended, so nothing is concluded from its answers: ${names}.`,
+  blocked: (names: string) => `Blocked from this place: ${names}.`,
+};
 
 export type Board = TypeOf<typeof statusResponse>;
 export type PublishedIncident = TypeOf<typeof incident>;
@@ -41,25 +47,35 @@ export function headlineOf(
   const troubles = worstFirst.map((venue) => troubleOf(venue, incidents, generatedAt));
   const { commonTrouble: common } = summary;
   const sentences = troubles.slice(0, mostVenues);
-  if (common) sentences.unshift(boardWords.atOnce(common.venues.length, instantText(common.since, generatedAt)));
-  if (troubles.length > mostVenues) sentences.push(boardWords.moreVenues(troubles.length - mostVenues));
-  if (recovering.length > 0) sentences.push(boardWords.recovering(namesOf(recovering.map(({ name }) => name))));
+  if (common)
+    sentences.unshift(
+      `${common.venues.length} venues at once, since ${instantText(common.since, generatedAt)}: a shared provider?`,
+    );
+  if (troubles.length > mostVenues) sentences.push(moreVenuesText(troubles.length - mostVenues));
+  if (recovering.length > 0)
+    sentences.push(
+      `Healthy again, but not for long enough to close the incident: ${namesOf(recovering.map(({ name }) => name))}.`,
+    );
   sentences.push(...unknownSentences(unknown, unknown.length === venues.length));
   return {
     state: open.length > 0 && summary.state === "operational" ? "degraded" : summary.state,
     answer: prefix + overall(venues, healthy, unknown),
     troubles: sentences,
-    title: [prefix + boardWords.shortTitle(healthy, venues.length), ...troubles.slice(0, 1)]
-      .join(". ")
-      .replace(/\.$/, ""),
+    title: [prefix + `${healthy} of ${venues.length} healthy`, ...troubles.slice(0, 1)].join(". ").replace(/\.$/, ""),
   };
 }
 
 function overall({ length: venues }: Board["venues"], healthy: number, unknown: Board["venues"]): string {
-  if (venues === 0) return boardWords.noVenues;
+  if (venues === 0) return "No venue is measured yet.";
   if (unknown.length === venues)
-    return unknown.some((venue) => reasonOf(venue) !== null) ? boardWords.noneJudged : boardWords.noneKnown;
-  return healthy === venues ? boardWords.allHealthy(venues) : boardWords.someHealthy(healthy, venues);
+    return unknown.some((venue) => reasonOf(venue) !== null)
+      ? "We cannot tell: there is no venue of which we can say whether it works."
+      : "We cannot tell: no venue has enough recent measurements.";
+  return healthy === venues
+    ? venues === 1
+      ? "The only venue is healthy."
+      : `All ${venues} venues are healthy.`
+    : `${healthy === 0 ? "None" : healthy} of ${venues} venues ${healthy === 1 ? "is" : "are"} healthy.`;
 }
 
 /** A sentence for each reason. Those without one are not named if nothing else is known: the answer says so. */
@@ -68,12 +84,12 @@ function unknownSentences(unknown: Board["venues"], isAll: boolean): string[] {
   const reasons = (["never", "blocked", "ended"] as const).filter((reason) => namesFor(reason).length > 0);
   const others = isAll && reasons.length === 0 ? [] : namesFor(null);
   return [
-    ...reasons.map((reason) => boardWords.unknownBecause[reason](namesOf(namesFor(reason)))),
-    ...(others.length > 0 ? [boardWords.unknown(namesOf(others))] : []),
+    ...reasons.map((reason) => boardUnknownBecause[reason](namesOf(namesFor(reason)))),
+    ...(others.length > 0 ? [`Unknown: ${namesOf(others)}.`] : []),
   ];
 }
 
-type Reason = keyof typeof boardWords.unknownBecause | null;
+type Reason = keyof typeof boardUnknownBecause | null;
 
 /** Why an unknown venue is unknown although it is measured: the reason of the first component that has one. */
 function reasonOf({ components }: Board["venues"][number]): Reason {
@@ -91,16 +107,21 @@ function troubleOf(venue: Board["venues"][number], incidents: readonly Published
   }
   const { label, severity, fault, regions, counted, startedAt } = worst;
   const isDown = severity === "outage";
-  if (venue.state === "unknown") return `${name}: ${boardWords.unseen(isolated(label), isDown, fault)}`;
+  if (venue.state === "unknown")
+    return `${name}: ${isolated(label)} ${verbOf(fault)?.did ?? `was ${isDown ? "failing" : "degraded"}`} when we last measured it; the incident is still open.`;
   const lasting = boardWords.lasting(durationText(sinceMs(startedAt, now)));
   const parts = [
     boardWords.failing(isolated(label), isDown, fault, lasting),
     ...(regions.length > 0 ? [boardWords.seenBy(regions.length, counted)] : []),
   ];
   const others = open.length - 1;
-  return `${name}: ${parts.join(", ")}${others > 0 ? boardWords.andOthers(others) : ""}.`;
+  return `${name}: ${parts.join(", ")}${others > 0 ? `, and ${others} more ${others === 1 ? "incident" : "incidents"}` : ""}.`;
 }
 
 function namesOf(names: readonly string[]): string {
   return names.map(isolated).join(", ");
+}
+
+function moreVenuesText(count: number): string {
+  return `Also in trouble: ${count} more ${count === 1 ? "venue" : "venues"}.`;
 }

@@ -32,8 +32,11 @@ export function boardPage({ board, regions, filter }: BoardPageProps): PageProps
       <>
         <Headline {...{ state, age, answer }} more={troubles.join(" ")} />
         <p class="minor">
-          {boardWords.scope}
-          {summary.vantages === 1 && summary.regions > 1 && ` ${boardWords.oneVantage}`}
+          We measure public market data over REST and WebSocket, and nothing that needs an account: no orders, deposits
+          or withdrawals.
+          {summary.vantages === 1 &&
+            summary.regions > 1 &&
+            ` All regions that report measure from one machine: trouble of its network may look like trouble of the venues.`}
         </p>
         <OpenIncidents board={board} filter={filter} />
         <Venues board={board} filter={filter} />
@@ -51,7 +54,7 @@ function OpenIncidents({ board, filter }: { board: Board; filter: Filter }) {
   const { worst, others } = byVenue(open);
   return (
     <section aria-labelledby="open">
-      <h2 id="open">{boardWords.openIncidents}</h2>
+      <h2 id="open">Open incidents</h2>
       {open.length === 0 ? (
         <p>{filter.category === null ? boardWords.noOpenIncidents : boardWords.noneOpenHere}</p>
       ) : (
@@ -80,7 +83,7 @@ function Venues({ board, filter }: { board: Board; filter: Filter }) {
   const now = board.generatedAt;
   const groups =
     filter.sort === "worst"
-      ? [{ name: boardWords.worstFirst, venues }]
+      ? [{ name: "Worst first", venues }]
       : categories
           .map((name) => ({
             name: categoryWords[name],
@@ -89,11 +92,11 @@ function Venues({ board, filter }: { board: Board; filter: Filter }) {
           .filter(({ venues }) => venues.length > 0);
   return (
     <section aria-labelledby="venues">
-      <h2 id="venues">{boardWords.venues}</h2>
+      <h2 id="venues">Venues</h2>
       <BoardFilter filter={filter} />
       {venues.length === 0 && board.venues.length > 0 && (
         <p>
-          {boardWords.nothingFound} <a href="/">{boardWords.showAll}</a>
+          {boardWords.nothingFound} <a href="/">Show all venues</a>
         </p>
       )}
       {groups.map((group) => (
@@ -114,7 +117,7 @@ function RegionStrip({ regions: { regions, quorum }, now }: { regions: Regions; 
   const voting = regions.filter(({ reporting, impaired }) => reporting && impaired === null).length;
   return (
     <section aria-labelledby="regions">
-      <h2 id="regions">{boardWords.regions}</h2>
+      <h2 id="regions">Regions</h2>
       <ul class="regions">
         {regions.map((region) => {
           const [state, word] = healthOf(region);
@@ -127,14 +130,18 @@ function RegionStrip({ regions: { regions, quorum }, now }: { regions: Regions; 
               {word}
               {region.impaired !== null && (
                 <>
-                  , {boardWords.since} <Elapsed from={region.impaired.since} now={now} />
+                  , since <Elapsed from={region.impaired.since} now={now} />
                 </>
               )}
             </li>
           );
         })}
       </ul>
-      <p>{voting < quorum ? boardWords.noQuorum(voting, quorum) : boardWords.quorum(quorum, voting)}</p>
+      <p>
+        {voting < quorum
+          ? `Only ${voting} ${voting === 1 ? "region counts" : "regions count"} now, and ${quorum} must agree: no verdict is possible.`
+          : `${quorum} of the ${voting} regions that count now must agree before we call a venue degraded or down.`}
+      </p>
     </section>
   );
 }
@@ -142,7 +149,7 @@ function RegionStrip({ regions: { regions, quorum }, now }: { regions: Regions; 
 function Legend() {
   return (
     <details class="legend">
-      <summary>{boardWords.legend}</summary>
+      <summary>What the signs mean</summary>
       <dl>
         {(Object.keys(stateWords) as State[]).map((state) => (
           <div key={state}>

@@ -4,7 +4,7 @@ import { Elapsed } from "../parts/instant.js";
 import { Sparkline } from "../parts/sparkline.js";
 import { StateWord } from "../parts/sign.js";
 import { commonFault } from "../parts/state-rank.js";
-import { boardWords } from "../words.js";
+
 import type { Board } from "./board-headline.js";
 
 /** One venue on the board. */
@@ -20,7 +20,7 @@ export function BoardRow({ venue, now }: { venue: Board["venues"][number]; now: 
       <p class="now">
         <StateWord state={venue.state} fault={commonFault(venue.components)} />{" "}
         <span class="minor">
-          {boardWords.forTime} <Elapsed from={venue.since} now={now} />
+          for <Elapsed from={venue.since} now={now} />
         </span>
       </p>
       <p class="chart of-days">
@@ -32,7 +32,7 @@ export function BoardRow({ venue, now }: { venue: Board["venues"][number]; now: 
       <p class="chart">
         <Sparkline values={venue.sparkline.map(({ p50Ms }) => p50Ms)} />
       </p>
-      <p>{venue.typicalMs !== null && `${boardWords.typically} ${msText(venue.typicalMs)}`}</p>
+      <p>{venue.typicalMs !== null && `typically ${msText(venue.typicalMs)}`}</p>
     </li>
   );
 }
@@ -44,13 +44,11 @@ function Uptime({ venue }: { venue: Board["venues"][number] }) {
   const isComplete = coveragePct === 100;
   return (
     <p>
-      {uptimePct90d === null ? boardWords.noUptime : <b>{percentText(uptimePct90d)}</b>}{" "}
+      {uptimePct90d === null ? "Uptime unknown" : <b>{percentText(uptimePct90d)}</b>}{" "}
       {uptimePctLow !== null && !isComplete && (
         <span class="minor">{`${uptimePctLow}–${percentText(uptimePctHigh!)}`}</span>
       )}{" "}
-      <span class="minor">
-        {coveragePct === null ? boardWords.notMeasured : boardWords.coverage(percentText(coveragePct))}
-      </span>
+      <span class="minor">{coveragePct === null ? "not measured" : `${percentText(coveragePct)} measured`}</span>
     </p>
   );
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { durationText, msText, percentText } from "../format.js";
-import { compareWords, windowWords } from "../words.js";
+import { windowWords } from "../words.js";
 import type { RankGroup, ReliabilityData, ReliabilityRow } from "./rank-groups.js";
 import { scaleStart, UptimeInterval } from "./uptime-interval.js";
 import { TableFrame } from "../parts/table-frame.js";
@@ -13,7 +13,7 @@ export function Leaderboard({ data, groups }: { data: ReliabilityData; groups: r
     data.venues.flatMap(({ uptimePct, uptimePctLow }) => (uptimePct !== null ? uptimePctLow! : [])),
   );
   return (
-    <TableFrame caption={compareWords.caption(windowWords.during(data.days))}>
+    <TableFrame caption={`Venues by rank ${windowWords.during(data.days)}`}>
       <thead>
         <Heads start={start} />
       </thead>
@@ -21,7 +21,11 @@ export function Leaderboard({ data, groups }: { data: ReliabilityData; groups: r
         <tbody key={group.rank}>
           <tr>
             <th scope="rowgroup" colSpan={columns} class="group">
-              {group.rank === null ? compareWords.unranked : compareWords.rank(group.rank, group.rows.length)}
+              {group.rank === null
+                ? "Not measured enough: less than half of the minutes, so there is no uptime"
+                : group.rows.length === 1
+                  ? `Rank ${group.rank}`
+                  : `Rank ${group.rank}, shared by ${group.rows.length} venues: the measurements do not separate them`}
             </th>
           </tr>
           {group.rows.map((row) => (
@@ -37,13 +41,20 @@ export function Leaderboard({ data, groups }: { data: ReliabilityData; groups: r
 }
 
 function Heads({ start }: { start: number | null }) {
-  const { venue, uptime, coverage, down, degraded, incidents, usual, slowest, longest } = compareWords;
   return (
     <tr>
-      <th scope="col">{venue}</th>
-      <Head>{uptime}</Head>
-      <th scope="col">{start === null ? compareWords.anyBounds : compareWords.bounds(percentText(start))}</th>
-      {[coverage, down, degraded, incidents, usual, slowest, longest].map((word) => (
+      <th scope="col">Venue</th>
+      <Head>Uptime</Head>
+      <th scope="col">{start === null ? "Bounds" : `Bounds, drawn from ${percentText(start)} to 100\u00a0%`}</th>
+      {[
+        "Measured",
+        "Minutes down",
+        "Minutes degraded",
+        "Incidents",
+        "Latency of the median hour",
+        "One in 20 is slower than",
+        "Longest incident",
+      ].map((word) => (
         <Head key={word}>{word}</Head>
       ))}
     </tr>
@@ -60,16 +71,14 @@ function VenueRow({ row, start }: { row: ReliabilityRow; start: number | null })
         </a>
       </th>
       <Availability of={row} start={start} />
-      <Figure>{row.downMinutes ?? compareWords.notMeasured}</Figure>
-      <Figure>{row.degradedMinutes ?? compareWords.notMeasured}</Figure>
+      <Figure>{row.downMinutes ?? "not measured"}</Figure>
+      <Figure>{row.degradedMinutes ?? "not measured"}</Figure>
       <Figure>
         {incidents === 0 ? 0 : <a href={`/incidents?venue=${row.id}&days=${row.days}`}>{incidents}</a>}
-        {openIncidents > 0 && `, ${compareWords.stillOpen(openIncidents)}`}
+        {openIncidents > 0 && `, ${openIncidents} open`}
       </Figure>
       <Latencies of={row} />
-      <Figure>
-        {longestIncidentSeconds === null ? compareWords.none : durationText(longestIncidentSeconds * 1000)}
-      </Figure>
+      <Figure>{longestIncidentSeconds === null ? "none" : durationText(longestIncidentSeconds * 1000)}</Figure>
     </tr>
   );
 }
@@ -78,7 +87,7 @@ function VenueRow({ row, start }: { row: ReliabilityRow; start: number | null })
 function FleetRow({ fleet, start }: { fleet: ReliabilityData["fleet"]; start: number | null }) {
   return (
     <tr>
-      <th scope="row">{compareWords.fleet(fleet.venues)}</th>
+      <th scope="row">{fleet.venues === 1 ? "This venue" : `All ${fleet.venues} venues together`}</th>
       <Availability of={fleet} start={start} />
       <td />
       <td />
@@ -96,12 +105,12 @@ function Availability({ of, start }: { of: Available; start: number | null }) {
   const isDrawn = uptimePct !== null && low !== null && start !== null && low >= start;
   return (
     <>
-      <Figure>{uptimePct === null ? compareWords.notEnough : <b>{percentText(uptimePct)}</b>}</Figure>
+      <Figure>{uptimePct === null ? "not enough measured" : <b>{percentText(uptimePct)}</b>}</Figure>
       <td>
         {isDrawn && <UptimeInterval low={low} high={high!} uptime={uptimePct} start={start} />}
-        {low === null ? compareWords.notMeasured : compareWords.boundsText(low, percentText(high!))}
+        {low === null ? "not measured" : `${low} to ${percentText(high!)}`}
       </td>
-      <Figure>{coveragePct === null ? compareWords.notMeasured : percentText(coveragePct)}</Figure>
+      <Figure>{coveragePct === null ? "not measured" : percentText(coveragePct)}</Figure>
     </>
   );
 }
@@ -110,8 +119,8 @@ function Latencies({ of }: { of: Pick<ReliabilityRow, "typicalP50Ms" | "typicalP
   const { typicalP50Ms: p50, typicalP95Ms: p95 } = of;
   return (
     <>
-      <Figure>{p50 === null ? compareWords.tooFewHours : msText(p50)}</Figure>
-      <Figure>{p95 === null ? compareWords.tooFewHours : msText(p95)}</Figure>
+      <Figure>{p50 === null ? "too few answers" : msText(p50)}</Figure>
+      <Figure>{p95 === null ? "too few answers" : msText(p95)}</Figure>
     </>
   );
 }

@@ -1,9 +1,20 @@
 import type { ComponentChildren } from "preact";
 import { durationText } from "../format.js";
-import { detectionWords, windowWords } from "../words.js";
+import { windowWords } from "../words.js";
 import type { DetectionData } from "./detection-sentences.js";
 import { FeedState } from "./feed-state.js";
 import { TableFrame } from "../parts/table-frame.js";
+
+const detectionWords = {
+  days: "Days compared",
+  oursCompared: "Our incidents compared",
+  paired: "Both: a pair",
+  oursNear: "Ours near a notice",
+  oursOnly: "Only ours",
+  theirsCompared: "Notices compared",
+  theirsNear: "Notices near ours",
+  theirsOnly: "Only the venue's",
+};
 
 type Counts = DetectionData["fleet"];
 
@@ -16,7 +27,7 @@ const columns = [
 export function DetectionTable({ data }: { data: DetectionData }) {
   const { venues, fleet, days, generatedAt } = data;
   return (
-    <TableFrame caption={detectionWords.caption(windowWords.during(days))}>
+    <TableFrame caption={`Venues compared with what they say ${windowWords.during(days)}`}>
       <thead>
         <Heads />
       </thead>
@@ -34,9 +45,7 @@ export function DetectionTable({ data }: { data: DetectionData }) {
             {detection.venuesCompared > 0 ? (
               <Row counts={detection}>{firstOf(detection)}</Row>
             ) : (
-              <td colSpan={columns.length + 2}>
-                {detectionWords.notComparable} {reasonOf(detection)}
-              </td>
+              <td colSpan={columns.length + 2}>Not comparable, because {reasonOf(detection)}</td>
             )}
           </tr>
         ))}
@@ -44,9 +53,9 @@ export function DetectionTable({ data }: { data: DetectionData }) {
       {fleet.venuesCompared > 0 && (
         <tfoot>
           <tr>
-            <th scope="row">{detectionWords.fleet}</th>
+            <th scope="row">All venues</th>
             <td />
-            <Row counts={fleet}>{detectionWords.noMedian}</Row>
+            <Row counts={fleet}>medians of venues do not add up</Row>
           </tr>
         </tfoot>
       )}
@@ -57,14 +66,14 @@ export function DetectionTable({ data }: { data: DetectionData }) {
 function Heads() {
   return (
     <tr>
-      <th scope="col">{detectionWords.venue}</th>
-      <th scope="col">{detectionWords.feed}</th>
+      <th scope="col">Venue</th>
+      <th scope="col">The venue's feed</th>
       {(["days", ...columns] as const).map((column) => (
         <th key={column} scope="col" class="figure">
           {detectionWords[column]}
         </th>
       ))}
-      <th scope="col">{detectionWords.first}</th>
+      <th scope="col">Who was first</th>
     </tr>
   );
 }
@@ -75,12 +84,14 @@ function Row({ counts, children }: { counts: Counts; children: ComponentChildren
   const all: Partial<Record<(typeof columns)[number], number | null>> = { oursCompared: ours, theirsCompared: theirs };
   return (
     <>
-      <td class="figure">{detectionWords.ofDays(measuredDays, days)}</td>
+      <td class="figure">
+        {measuredDays} of {days}
+      </td>
       {columns.map((column) => {
         const of = all[column];
         return (
           <td key={column} class="figure">
-            {of == null ? counts[column] : detectionWords.of(counts[column]!, of)}
+            {of == null ? counts[column] : `${counts[column]!} of ${of}`}
           </td>
         );
       })}
@@ -90,13 +101,19 @@ function Row({ counts, children }: { counts: Counts; children: ComponentChildren
 }
 
 function reasonOf({ venuesWithoutFeed, venuesOnlyMaintenance }: Counts): string {
-  if (venuesWithoutFeed > 0) return detectionWords.withoutFeed;
-  return venuesOnlyMaintenance > 0 ? detectionWords.onlyMaintenance : detectionWords.unseen;
+  if (venuesWithoutFeed > 0) return "the venue has no feed that a program can read.";
+  return venuesOnlyMaintenance > 0
+    ? "its feed only announces maintenance: its silence about an outage means nothing."
+    : "there was no day on which we measured it and could read its feed.";
 }
 
 function firstOf({ aheadUncorrelated: ahead, leads, paired }: Counts): string {
-  if (ahead === null) return paired === 0 ? detectionWords.noPairs : detectionWords.fewLeads(leads!);
-  if (ahead === 0) return detectionWords.together;
+  if (ahead === null) return paired === 0 ? "no pairs" : fewLeadsText(leads!);
+  if (ahead === 0) return "both at once (median)";
   const duration = durationText(Math.abs(ahead) * 1000);
-  return ahead > 0 ? detectionWords.weWere(duration) : detectionWords.theyWere(duration);
+  return ahead > 0 ? `we were, by ${duration} (median)` : `the venue was, by ${duration} (median)`;
+}
+
+function fewLeadsText(leads: number): string {
+  return `${leads} ${leads === 1 ? "pair" : "pairs"} with known times: a median needs five`;
 }

@@ -1,5 +1,3 @@
-import { docsWords } from "../words.js";
-
 export interface ContentsEntry {
   id: string;
   text: string;
@@ -9,7 +7,7 @@ export interface ContentsEntry {
 /** The table of contents of a page. */
 export function Contents({ entries }: { entries: readonly ContentsEntry[] }) {
   return (
-    <nav class="contents" aria-label={docsWords.contents}>
+    <nav class="contents" aria-label="Contents">
       <Entries entries={entries} />
     </nav>
   );

@@ -1,6 +1,6 @@
 /** One of our documents, with a table of contents. */
 import type { PageProps } from "../page.js";
-import { docsWords } from "../words.js";
+
 import { Contents, type ContentsEntry } from "./contents.js";
 import { linksFrom, type MarkdownDocument } from "./documents.js";
 import { type Heading, markdownHtml } from "./markdown.js";
@@ -13,7 +13,7 @@ export function documentPage({ name, title, text }: MarkdownDocument): PageProps
       <>
         <h1>{title}</h1>
         <p class="minor">
-          <a href={`/${name}.md`}>{docsWords.asText}</a>
+          <a href={`/${name}.md`}>This page as plain text</a>
         </p>
         <Contents entries={entriesOf(headings)} />
         <div class="document" dangerouslySetInnerHTML={{ __html: html }} />

@@ -1,7 +1,17 @@
 import { readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { packagedFile } from "../../../shared/config/package.js";
-import { type DocumentName, documentWords } from "../words.js";
+
+export const documentWords = {
+  methodology: "How each published number is computed, and from what.",
+  rulebook: "How samples become states and incidents, exactly enough to write a second engine.",
+  checking: "How to recompute a verdict by hand.",
+  comparing: "What the venues say themselves, and how our incidents compare with it.",
+  receiving: "For receivers of alerts: what an alert contains, how to verify it, and when it is sent again.",
+  changelog: "What changed in each version. Changes of the rules are dated here.",
+};
+
+export type DocumentName = keyof typeof documentWords;
 
 /**
  * The documents that responses link to below `SITE_URL`, which defaults to this API's own address. Each is at its name,

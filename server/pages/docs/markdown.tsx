@@ -1,7 +1,7 @@
 /** Our own Markdown as HTML. HTML inside of it is shown as text. */
 import { Marked, type Token, type Tokens } from "marked";
 import { renderToString } from "preact-render-to-string";
-import { docsWords } from "../words.js";
+
 import { makeSlugs } from "./slugs.js";
 
 export interface Heading {
@@ -74,7 +74,7 @@ function Table({ table: { header, rows }, html }: TableProps) {
   const columns = header.map(({ text }) => text.replaceAll("`", "")).join(", ");
   const alignment = ({ align }: Tokens.TableCell) => (align === "right" ? "figure" : undefined);
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={docsWords.table(columns)}>
+    <div class="scroll" tabIndex={0} role="region" aria-label={`Table: ${columns}`}>
       <table>
         <thead>
           <tr>

@@ -3,7 +3,13 @@ import type { Fault } from "../../../shared/measurement/sample.js";
 import { isolated } from "../parts/isolated.js";
 import { msText, percentText } from "../format.js";
 import { commonFault, lookOf } from "../parts/state-rank.js";
-import { embedWords, type State } from "../words.js";
+import { type State } from "../words.js";
+
+const embedLabels = {
+  state: (name: string) => name,
+  uptime: (name: string) => `${name} uptime`,
+  latency: (name: string) => `${name} latency`,
+};
 
 export interface BadgeContent {
   label: string;
@@ -23,21 +29,19 @@ export interface BadgeVenue {
   typicalMs: number | null;
 }
 
-export type Show = keyof typeof embedWords.labels;
+export type Show = keyof typeof embedLabels;
 
 /** @param age how old the state is, in words; null while it is as new as it should be */
 export function badgeContent(show: Show, venue: BadgeVenue, age: string | null): BadgeContent {
   const name = isolated(shortName(venue.name));
-  const label = embedWords.labels[show](
-    venue.seenFrom === undefined ? name : embedWords.seenFrom(name, shortName(venue.seenFrom)),
-  );
+  const label = embedLabels[show](venue.seenFrom === undefined ? name : `${name} from ${shortName(venue.seenFrom)}`);
   if (show === "state") return { label, ...stateContent(venue, age) };
   const { uptimePct90d, typicalMs } = venue;
   const figure =
     show === "uptime"
-      ? uptimePct90d !== null && embedWords.uptime(percentText(uptimePct90d))
+      ? uptimePct90d !== null && `${percentText(uptimePct90d)} in 90 days`
       : typicalMs !== null && msText(typicalMs);
-  if (figure === false) return { label, message: embedWords.unknown, look: "unknown" };
+  if (figure === false) return { label, message: "Unknown", look: "unknown" };
   return { label, message: figure, look: age === null ? "figure" : "unknown" };
 }
 
@@ -46,9 +50,9 @@ function stateContent(venue: BadgeVenue, age: string | null): Omit<BadgeContent,
   const fault = commonFault(venue.components);
   const { state, word: usual } = lookOf(venue.state, fault);
   const isBlocked = venue.seenFrom !== undefined && venue.state === "outage" && fault === "blocked";
-  const word = isBlocked ? embedWords.blocked : usual;
+  const word = isBlocked ? "Blocked" : usual;
   if (age === null || state === "unknown") return { message: word, look: state };
-  return { message: embedWords.ago(word, age), look: "unknown" };
+  return { message: `${word} ${age} ago`, look: "unknown" };
 }
 
 /** Three copies of a longer name, with every character escaped, would not fit into 1.5 kB. */

@@ -1,6 +1,6 @@
 import { renderToString } from "preact-render-to-string";
 import { signOutlines } from "../parts/sign.js";
-import { embedWords } from "../words.js";
+
 import type { BadgeContent } from "./badge-content.js";
 
 /** White text has a contrast of 4.5 on each. What is unknown is hollow, and told apart without colour, too. */
@@ -21,7 +21,7 @@ export function badgeText(content: BadgeContent): string {
 }
 
 function Badge({ label, message, look }: BadgeContent) {
-  const title = embedWords.badge(label, message);
+  const title = `${label}: ${message}`;
   const isUnknown = look === "unknown";
   const left = textWidth(label) + 12;
   const signed = look === "figure" ? 0 : signWidth;

@@ -10,7 +10,7 @@ import { Elapsed, ExactInstant } from "../parts/instant.js";
 import { isolated } from "../parts/isolated.js";
 import { Sign } from "../parts/sign.js";
 import { commonFault, isOnlyLimiting, lookOf } from "../parts/state-rank.js";
-import { boardWords, embedWords, language, siteWords } from "../words.js";
+import { language, siteWords } from "../words.js";
 
 export interface CardProps {
   venue: TypeOf<typeof statusResponse>["venues"][number];
@@ -33,13 +33,13 @@ function Card({ venue, now, age, notice }: CardProps): VNode {
   const name = isolated(venue.name);
   const fault = commonFault(venue.components);
   const { state, word } = lookOf(venue.state, fault);
-  const is = isOnlyLimiting(venue.state, fault) ? word.toLowerCase() : embedWords.is(word.toLowerCase());
+  const is = isOnlyLimiting(venue.state, fault) ? word.toLowerCase() : `is ${word.toLowerCase()}`;
   const before = age === null ? "" : `${siteWords.ago(age)} `;
   return (
     <html lang={language} dir="ltr">
       <head>
         <meta charSet="utf-8" />
-        <title>{`${before}${name} ${is} · ${siteWords.name}`}</title>
+        <title>{`${before}${name} ${is} · venuewatch`}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta http-equiv="refresh" content={String(refreshS)} />
@@ -56,12 +56,12 @@ function Card({ venue, now, age, notice }: CardProps): VNode {
             </span>
           </h1>
           <p>
-            {boardWords.forTime} <Elapsed from={venue.since} now={now} />, {boardWords.since} {exactText(venue.since)}.
+            for <Elapsed from={venue.since} now={now} />, since {exactText(venue.since)}.
           </p>
           <DayBars days={venue.days} />
           <p class="minor">{uptimeText(venue)}</p>
           <p class="as-of">
-            {siteWords.asOf} <ExactInstant at={now} />. {embedWords.measuredBy} <Away href="/">{siteWords.name}</Away>.
+            As of <ExactInstant at={now} />. Measured by <Away href="/">venuewatch</Away>.
           </p>
         </main>
       </body>
@@ -79,6 +79,6 @@ function Away({ href, children }: { href: string; children: string }) {
 }
 
 function uptimeText({ uptimePct90d, coveragePct }: CardProps["venue"]): string {
-  if (uptimePct90d === null || coveragePct === null) return embedWords.uptimeUnknown;
-  return embedWords.uptimeIs(percentText(uptimePct90d), percentText(coveragePct));
+  if (uptimePct90d === null || coveragePct === null) return "Too little was measured to give an uptime of 90 days.";
+  return `Up ${percentText(uptimePct90d)} of the measured minutes of 90 days; ${percentText(coveragePct)} were measured.`;
 }

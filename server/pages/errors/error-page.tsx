@@ -2,13 +2,22 @@
 import type { ProblemBody } from "../../api/problem.js";
 import { exactText } from "../format.js";
 import type { PageProps } from "../page.js";
-import { docsWords, errorWords, pageWords } from "../words.js";
+
 import { TableFrame } from "../parts/table-frame.js";
+
+const errorHeadings = {
+  400: "We do not understand this address",
+  404: "There is no such page",
+  405: "This can only be read",
+  429: "Too many requests from your address",
+  500: "This is our fault",
+  503: "We cannot read our own data at the moment",
+} as Record<number, string>;
 
 /** @param retryAfterS as in Retry-After; 0 where there is none */
 export function errorPage(problem: ProblemBody, retryAfterS: number): PageProps {
   const { status, title, retractedAt, errors } = problem;
-  const heading = retractedAt === undefined ? (errorWords.headings[status] ?? title) : errorWords.retracted;
+  const heading = retractedAt === undefined ? (errorHeadings[status] ?? title) : "This incident was retracted";
   const isAway = status === 503;
   return {
     ...{ title: heading, icon: "unknown", section: null, json: null, generatedAt: null, age: null },
@@ -16,7 +25,9 @@ export function errorPage(problem: ProblemBody, retryAfterS: number): PageProps 
     children: (
       <div class="document">
         <h1>{heading}</h1>
-        <p class="minor">{errorWords.status(status, title)}</p>
+        <p class="minor">
+          Error {status}: {title}
+        </p>
         {retractedAt === undefined ? (
           explanationOf(problem, retryAfterS).map((text) => (
             <p key={text}>
@@ -27,16 +38,16 @@ export function errorPage(problem: ProblemBody, retryAfterS: number): PageProps 
           <Retraction at={retractedAt} reason={problem.reason!} />
         )}
         {errors !== undefined && <BadParameters errors={errors} />}
-        <h2>{errorWords.links}</h2>
+        <h2>Where to go from here</h2>
         <ul>
           <li>
-            <a href="/">{pageWords.board}</a>
+            <a href="/">Board</a>
           </li>
           <li>
-            <a href="/incidents">{pageWords.incidents}</a>
+            <a href="/incidents">Incidents</a>
           </li>
           <li>
-            <a href="/docs/api">{docsWords.reference}</a>
+            <a href="/docs/api">API reference</a>
           </li>
         </ul>
       </div>
@@ -47,23 +58,26 @@ export function errorPage(problem: ProblemBody, retryAfterS: number): PageProps 
 /** The detail of a problem may repeat what the client sent, in any script. */
 function explanationOf({ status, detail }: ProblemBody, retryAfterS: number): string[] {
   // the detail names a header, which people do not see
-  if (status === 429) return [errorWords.waitSeconds(retryAfterS)];
-  if (status === 503) return [detail, errorWords.unavailable];
-  return status === 500 ? [detail, errorWords.ofOurs] : [detail];
+  if (status === 429)
+    return [
+      `We allow only so many requests in a minute. You can load the page again in ${retryAfterS} ${retryAfterS === 1 ? "second" : "seconds"}.`,
+    ];
+  if (status === 503) return [detail, "This says nothing about any venue. The page tries again by itself."];
+  return status === 500 ? [detail, "This says nothing about any venue."] : [detail];
 }
 
 function Retraction({ at, reason }: { at: string; reason: string }) {
   return (
     <>
-      <p>{errorWords.retractedMeaning}</p>
+      <p>We no longer claim that it happened. It counts in no list and no figure.</p>
       <dl>
-        <dt>{errorWords.retractedAt}</dt>
+        <dt>When</dt>
         <dd>
           <time dateTime={at} data-exact>
             {exactText(at)}
           </time>
         </dd>
-        <dt>{errorWords.retractedWhy}</dt>
+        <dt>Why</dt>
         <dd>
           <bdi>{reason}</bdi>
         </dd>
@@ -74,11 +88,11 @@ function Retraction({ at, reason }: { at: string; reason: string }) {
 
 function BadParameters({ errors }: { errors: NonNullable<ProblemBody["errors"]> }) {
   return (
-    <TableFrame caption={errorWords.parameters}>
+    <TableFrame caption="What we could not read in the address">
       <thead>
         <tr>
-          <th scope="col">{errorWords.parameter}</th>
-          <th scope="col">{errorWords.message}</th>
+          <th scope="col">Parameter</th>
+          <th scope="col">What we expected, and what came</th>
         </tr>
       </thead>
       <tbody>

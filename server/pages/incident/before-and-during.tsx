@@ -1,5 +1,4 @@
 import { msText } from "../format.js";
-import { incidentPageWords } from "../words.js";
 
 const width = 120;
 
@@ -13,8 +12,8 @@ interface BeforeAndDuringProps {
 
 /** Two bars, an outline for before and a filled one for during. Its figures stand in the same row of the table. */
 export function BeforeAndDuring({ before, during, most }: BeforeAndDuringProps) {
-  const textOf = (ms: number | null) => (ms === null ? incidentPageWords.notMeasured : msText(ms));
-  const label = incidentPageWords.beforeAndDuring(textOf(before), textOf(during));
+  const textOf = (ms: number | null) => (ms === null ? "not measured" : msText(ms));
+  const label = `Median before: ${textOf(before)}; during: ${textOf(during)}`;
   return (
     <svg class="bars" viewBox={`0 0 ${width} 18`} role="img" aria-label={label}>
       {before !== null && <path class="before" d={`M1 1h${lengthOf(before, most)}v6h-${lengthOf(before, most)}z`} />}

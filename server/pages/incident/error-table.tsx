@@ -13,15 +13,15 @@ export function ErrorTable({ errors, regionNames }: { errors: Errors; regionName
   const all = Object.fromEntries(faults.map(({ fault, count }) => [fault, count]));
   const rows = [
     ...regions.map(({ region, ...row }) => ({ ...row, name: regionName(regionNames, region) })),
-    { name: incidentPageWords.allRegions, samples, bad, faults: all },
+    { name: "All regions", samples, bad, faults: all },
   ];
   return (
-    <TableFrame caption={incidentPageWords.errorsCaption}>
+    <TableFrame caption="Samples in the minutes of the incident, by region and fault">
       <TableHead
         columns={[
-          [incidentPageWords.region, false],
-          [incidentPageWords.samples, true],
-          [incidentPageWords.failed, true],
+          ["Region", false],
+          ["Samples", true],
+          ["Failed", true],
           ...faults.map(({ fault }) => [`${faultMeanings[fault]} (${fault})`, true] as const),
         ]}
       />
@@ -30,7 +30,7 @@ export function ErrorTable({ errors, regionNames }: { errors: Errors; regionName
           <tr key={row.name}>
             <th scope="row">{row.name}</th>
             {row.samples === 0 ? (
-              <td colSpan={2 + faults.length}>{incidentPageWords.notMeasured}</td>
+              <td colSpan={2 + faults.length}>not measured</td>
             ) : (
               <>
                 <td class="figure">{row.samples}</td>

@@ -4,7 +4,7 @@ import { ageText } from "../data-age.js";
 import type { PageProps } from "../page.js";
 import { isolated } from "../parts/isolated.js";
 import { Sign } from "../parts/sign.js";
-import { incidentPageWords } from "../words.js";
+
 import { ErrorTable } from "./error-table.js";
 import { Evidence } from "./evidence.js";
 import type { IncidentDetail } from "./incident-detail.js";
@@ -41,19 +41,19 @@ export function incidentPage({ detail, registry }: IncidentPageProps): PageProps
         </h1>
         {detail.note !== null && <p>{isolated(detail.note)}</p>}
         <IncidentFacts detail={detail} regionNames={regionNames} />
-        <h2 id="timeline">{incidentPageWords.timeline}</h2>
+        <h2 id="timeline">What happened when</h2>
         <Timeline detail={detail} />
-        <h2 id="evidence">{incidentPageWords.evidence}</h2>
+        <h2 id="evidence">Why we decided so</h2>
         <Evidence detail={detail} regionNames={regionNames} />
-        <h2 id="errors">{incidentPageWords.errors}</h2>
+        <h2 id="errors">Failed samples during the incident</h2>
         <ErrorTable errors={detail.errors} regionNames={regionNames} />
-        <h2 id="latency">{incidentPageWords.latency}</h2>
+        <h2 id="latency">Latency before and during the incident</h2>
         <LatencyTable latency={detail.latency} regionNames={regionNames} />
-        <h2 id="official">{incidentPageWords.official}</h2>
+        <h2 id="official">What the venue says</h2>
         <OfficialWords detail={detail} />
-        <h2 id="related">{incidentPageWords.related}</h2>
+        <h2 id="related">Related incidents</h2>
         <RelatedIncidents detail={detail} registry={registry} />
-        <h2 id="checking">{incidentPageWords.checking}</h2>
+        <h2 id="checking">How to check this yourself</h2>
         <Recompute detail={detail} />
       </>
     ),

@@ -1,7 +1,7 @@
 import { isolated } from "../parts/isolated.js";
 import { durationText, sinceMs } from "../format.js";
 import { Elapsed, Instant } from "../parts/instant.js";
-import { boardWords, incidentPageWords } from "../words.js";
+import { boardWords, incidentPageWords, verbOf } from "../words.js";
 import type { IncidentDetail } from "./incident-detail.js";
 
 /** `OKX: Ticker was down for 18 minutes.`, or `OKX: Ticker has been failing since 22:42 UTC (4 minutes), …` */
@@ -19,13 +19,14 @@ export function IncidentSentence({ detail }: { detail: IncidentDetail }) {
   if (isQuiet(detail))
     return (
       <>
-        {subject} {incidentPageWords.beganTo(kind, fault)} <Instant at={startedAt} now={now} />.{" "}
-        {incidentPageWords.quietFor} <Elapsed from={lastBadAt} now={now} />; {incidentPageWords.stillOpen}.
+        {subject} {`${verbOf(fault)?.began ?? { failing: "began to fail", degraded: "became degraded" }[kind]} at`}{" "}
+        <Instant at={startedAt} now={now} />. Too few regions have seen trouble for the last{" "}
+        <Elapsed from={lastBadAt} now={now} />; the incident is still open.
       </>
     );
   return (
     <>
-      {subject} {incidentPageWords.since(kind, fault)} <Instant at={startedAt} now={now} /> (
+      {subject} {verbOf(fault)?.hasDone ?? `has been ${kind}`} since <Instant at={startedAt} now={now} /> (
       <Elapsed from={startedAt} now={now} />){regions.length > 0 && `, ${boardWords.seenBy(regions.length, counted)}`}.
     </>
   );
@@ -40,8 +41,8 @@ export function titleOf(detail: IncidentDetail): string {
     durationSeconds !== null
       ? incidentPageWords.was(pastKindOf(detail), fault, durationText(durationSeconds * 1000))
       : isQuiet(detail)
-        ? incidentPageWords.quiet(durationText(sinceMs(lastBadAt, now)))
-        : incidentPageWords.lasting(kind, fault, durationText(sinceMs(startedAt, now)));
+        ? `no trouble seen for ${durationText(sinceMs(lastBadAt, now))}, still open`
+        : `${verbOf(fault)?.hasDone ?? kind} for ${durationText(sinceMs(startedAt, now))}`;
   return `${subjectOf(detail)} ${words}`;
 }
 

@@ -2,8 +2,14 @@ import { isolated } from "../parts/isolated.js";
 import { durationText, sinceMs } from "../format.js";
 import { ExactInstant } from "../parts/instant.js";
 import { WebLink } from "../parts/web-link.js";
-import { noticeWords, officialWords } from "../words.js";
+import { noticeWords } from "../words.js";
 import type { IncidentDetail } from "./incident-detail.js";
+
+/** What the venue itself says, beside an incident. */
+const officialWords = {
+  after: (duration: string) => `The venue posted a notice ${duration} after we opened this incident:`,
+  before: (duration: string) => `The venue posted a notice ${duration} before we opened this incident:`,
+};
 
 type OfficialNoticeRow = IncidentDetail["official"]["incidents"][number];
 
@@ -15,16 +21,19 @@ export function OfficialWords({ detail }: { detail: IncidentDetail }) {
     <>
       <p>{saidOf(detail)}</p>
       {feed.state === "unreadable" && feed.problem !== null && (
-        <p>{officialWords.unreadableNow(isolated(feed.problem))}</p>
+        <p>Its feed cannot be read at the moment: {isolated(feed.problem)}.</p>
       )}
       {feed.readAt !== null && detail.incident.status === "open" && (
         <p class="minor">
-          {officialWords.readAt} <ExactInstant at={feed.readAt} />.
+          We last read its feed at <ExactInstant at={feed.readAt} />.
         </p>
       )}
       {incidents.length > 0 && (
         <>
-          <p>{officialWords.all}</p>
+          <p>
+            All of its notices that began within six hours of the beginning of this incident. The words are the venue's;
+            so are the times where it gives any, otherwise they are those of our readings:
+          </p>
           <ul class="notices">
             {incidents.map((notice) => (
               <Notice key={notice.id} notice={notice} />
@@ -34,7 +43,7 @@ export function OfficialWords({ detail }: { detail: IncidentDetail }) {
       )}
       {page !== null && (
         <p>
-          <WebLink address={page}>{officialWords.page}</WebLink>
+          <WebLink address={page}>The venue's own status page</WebLink>
         </p>
       )}
     </>
@@ -48,16 +57,20 @@ const comparedWithinMs = 6 * 3_600_000;
 function saidOf({ incident, official: { feed }, generatedAt }: IncidentDetail): string {
   const { official, officialObserved, startedAt } = incident;
   if (official !== null)
-    return `${leadOf(official.aheadUncorrelated)} ${officialWords.quoted(isolated(official.title))} ${officialWords.untested}`;
-  if (officialObserved === null) return officialWords.noFeed;
-  if (!feed.tellsIncidents) return officialWords.onlyMaintenance;
-  if (!officialObserved) return officialWords.unread;
-  return sinceMs(startedAt, generatedAt) < comparedWithinMs ? officialWords.silentSoFar : officialWords.silent;
+    return `${leadOf(official.aheadUncorrelated)} “${isolated(official.title)}”. Nothing tests that it is about the same fault.`;
+  if (officialObserved === null) return "It has no feed that we can read, so we do not know whether it said anything.";
+  if (!feed.tellsIncidents)
+    return "Its feed announces maintenance only. It cannot say that something is down, so its silence means nothing.";
+  if (!officialObserved) return "We could not read its feed then, so we do not know whether it said anything.";
+  return sinceMs(startedAt, generatedAt) < comparedWithinMs
+    ? "It has said nothing about an incident so far. We could read its feed when this one began; venues often write hours later."
+    : "It has said nothing about an incident. We could read its feed when this one began, and found no notice within six hours of that.";
 }
 
 function leadOf(seconds: number | null): string {
-  if (seconds === null) return officialWords.leadUnknown;
-  if (seconds === 0) return officialWords.atOnce;
+  if (seconds === null)
+    return "The venue posted a notice; whether it was before or after we opened this incident is not known:";
+  if (seconds === 0) return "The venue posted a notice at the moment at which we opened this incident:";
   return officialWords[seconds > 0 ? "after" : "before"](durationText(Math.abs(seconds) * 1000));
 }
 
@@ -71,24 +84,24 @@ function Notice({ notice }: { notice: OfficialNoticeRow }) {
         ({noticeWords.kinds[kind]}; {isolated([status, ...(impact === null ? [] : [impact])].join(", "))})
       </span>
       <br />
-      {officialWords.began} <ExactInstant at={startedAt} />,{" "}
+      Began <ExactInstant at={startedAt} />,{" "}
       {postedAt === null ? (
-        officialWords.postedUnknown
+        "posted at an unknown time"
       ) : (
         <>
-          {officialWords.posted} <ExactInstant at={postedAt} />
+          posted <ExactInstant at={postedAt} />
         </>
       )}
       ,{" "}
       {resolvedAt === null ? (
-        officialWords.notResolved
+        "not resolved according to the venue"
       ) : (
         <>
-          {officialWords.resolved} <ExactInstant at={resolvedAt} />
+          resolved <ExactInstant at={resolvedAt} />
         </>
       )}
-      .{vanished && ` ${officialWords.vanished}`}
-      {timesDoubtful && ` ${officialWords.doubtful}`}
+      .{vanished && ` The venue has removed it since.`}
+      {timesDoubtful && ` Its times are not plausible.`}
     </li>
   );
 }

@@ -1,7 +1,7 @@
 import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { IncidentList } from "../parts/incident-list.js";
-import { incidentPageWords } from "../words.js";
+
 import type { IncidentDetail } from "./incident-detail.js";
 
 /** Other incidents of the venue at that time, of the same component, and of other venues at that time. */
@@ -14,13 +14,15 @@ export function RelatedIncidents({ detail, registry }: { detail: IncidentDetail;
   const ofVenue = related.filter((other) => other.venue === incident.venue && !ofComponent.includes(other));
   const elsewhere = related.filter(({ venue }) => venue !== incident.venue);
   const groups = [
-    [incidentPageWords.ofVenue, ofVenue],
-    [incidentPageWords.ofComponent, ofComponent],
-    [incidentPageWords.elsewhere, elsewhere],
+    ["The same venue, around that time", ofVenue],
+    ["The same component, within ninety days", ofComponent],
+    ["Other venues, at the same time", elsewhere],
   ] as const;
   return (
     <>
-      {related.length === 0 && <p>{incidentPageWords.noRelated}</p>}
+      {related.length === 0 && (
+        <p>None: the venue had no other incident within six hours, nor any other venue within ten minutes.</p>
+      )}
       {groups.map(
         ([heading, incidents]) =>
           incidents.length > 0 && (
@@ -31,7 +33,7 @@ export function RelatedIncidents({ detail, registry }: { detail: IncidentDetail;
           ),
       )}
       <p>
-        <a href={`/incidents?venue=${incident.venue}`}>{incidentPageWords.allOfVenue}</a>
+        <a href={`/incidents?venue=${incident.venue}`}>All incidents of this venue</a>
       </p>
     </>
   );

@@ -3,10 +3,24 @@ import { msText, secondsText } from "../format.js";
 import { StateWord } from "../parts/sign.js";
 import { TableFrame } from "../parts/table-frame.js";
 import { TableHead } from "../parts/table-head.js";
-import { faultMeanings, incidentPageWords, voteColumns } from "../words.js";
+import { faultMeanings } from "../words.js";
 import type { DecisionVotes, RegionNames } from "./incident-detail.js";
 import { regionName } from "./region-name.js";
 import { vantageText } from "../parts/vantage-text.js";
+
+/** Columns of a table of votes; figures are aligned to the end. */
+const voteColumns: [name: string, isFigure: boolean][] = [
+  ["Region", false],
+  ["Verdict", false],
+  ["Samples", true],
+  ["Failed", true],
+  ["Slow", true],
+  ["Bad in a row", true],
+  ["Faults", false],
+  ["Median (expected)", true],
+  ["Age of newest", true],
+  ["Measured from", false],
+];
 
 type RegionVote = DecisionVotes["votes"][number];
 
@@ -50,31 +64,31 @@ function faultsOf({ faults, unserved = 0, partial, refusal }: RegionVote): strin
   const counts = Object.entries(faults) as [keyof typeof faultMeanings, number][];
   const parts = counts
     .sort(([, one], [, other]) => other - one)
-    .map(([fault, count]) => incidentPageWords.faultCount(count, faultMeanings[fault]));
-  if (unserved > 0) parts.push(incidentPageWords.unserved(unserved));
-  if (partial) parts.push(incidentPageWords.partial(partial.bad, partial.samples));
-  if (refusal) parts.push(incidentPageWords.refusal(isolated(refusal)));
-  return parts.length === 0 ? incidentPageWords.noFaults : parts.join("; ");
+    .map(([fault, count]) => `${count} × ${faultMeanings[fault]}`);
+  if (unserved > 0) parts.push(`${unserved} could not be tried, because the venue prevented it`);
+  if (partial) parts.push(`failing in part: ${partial.bad} of ${partial.samples} over several minutes`);
+  if (refusal) parts.push(`the venue's words: “${isolated(refusal)}”`);
+  return parts.length === 0 ? "none" : parts.join("; ");
 }
 
 function latencyOf({ answers, p50Ms, typicalP50Ms }: RegionVote): string {
   // a stream never has answers
-  if (answers === 0 && typicalP50Ms === null) return incidentPageWords.noLatencies;
-  const median = p50Ms === null ? incidentPageWords.tooFew : msText(p50Ms);
-  return `${median} (${typicalP50Ms === null ? incidentPageWords.typicalUnknown : msText(typicalP50Ms)})`;
+  if (answers === 0 && typicalP50Ms === null) return "none";
+  const median = p50Ms === null ? "unknown" : msText(p50Ms);
+  return `${median} (${typicalP50Ms === null ? "unknown" : msText(typicalP50Ms)})`;
 }
 
 function Origin({ vote: { vantage, machine, probeVersion } }: { vote: RegionVote }) {
   return (
     <>
-      {vantageText(vantage, incidentPageWords.vantageUnknown)}
+      {vantageText(vantage, "place not known")}
       <span class="minor">
         {machine && (
           <>
-            , {incidentPageWords.machine} <code>{machine.slice(0, 8)}</code>
+            , machine <code>{machine.slice(0, 8)}</code>
           </>
         )}
-        {probeVersion !== null && `, ${incidentPageWords.probe(probeVersion)}`}
+        {probeVersion !== null && `, probe ${probeVersion}`}
       </span>
     </>
   );

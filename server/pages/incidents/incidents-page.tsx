@@ -9,7 +9,7 @@ import { dayText, instantText } from "../format.js";
 import { ageText } from "../data-age.js";
 import type { PageProps } from "../page.js";
 import { IncidentList } from "../parts/incident-list.js";
-import { historyWords, pageWords } from "../words.js";
+
 import { IncidentsFilter } from "./incidents-filter.js";
 import { queryText } from "./query-text.js";
 
@@ -29,17 +29,17 @@ export function incidentsPage({ history, query, registry }: IncidentsPageProps):
   const names = new Map(watchedVenues(registry).map(({ id, name }) => [id, name]));
   const isNewest = query.before === null;
   return {
-    ...{ title: pageWords.incidents, icon: worstOf(incidents), section: "incidents", json, generatedAt, age },
+    ...{ title: "Incidents", icon: worstOf(incidents), section: "incidents", json, generatedAt, age },
     // older pages hardly change
     refreshS: isNewest ? 15 : null,
     children: (
       <>
-        <h1>{pageWords.incidents}</h1>
+        <h1>Incidents</h1>
         <IncidentsFilter query={query} registry={registry} />
         <p>{foundOf(history, query)}</p>
         {incidents.length === 0 && (
           <p>
-            {historyWords.whereMeasured} <a href="/incidents">{historyWords.showAll}</a>
+            We can only find an incident where we measured. <a href="/incidents">Show all incidents</a>
           </p>
         )}
         {byDay(incidents).map(([day, ofDay]) => (
@@ -49,16 +49,16 @@ export function incidentsPage({ history, query, registry }: IncidentsPageProps):
           </section>
         ))}
         <OtherPages {...{ history, query, registry }} />
-        <nav aria-label={historyWords.formats}>
+        <nav aria-label="Other formats">
           <ul>
             <li>
-              <a href={json}>{historyWords.json}</a>
+              <a href={json}>This selection as JSON</a>
             </li>
             <li>
-              <a href={`/v1/incidents.csv${selection}`}>{historyWords.csv}</a>
+              <a href={`/v1/incidents.csv${selection}`}>This selection as CSV</a>
             </li>
             <li>
-              <a href={`/v1/incidents.xlsx${selection}`}>{historyWords.xlsx}</a>
+              <a href={`/v1/incidents.xlsx${selection}`}>This selection as a workbook (XLSX)</a>
             </li>
           </ul>
         </nav>
@@ -76,13 +76,13 @@ function worstOf(incidents: readonly PublishedIncident[]) {
 /** How much there is, how far back this looks, and how much of it is open. */
 function foundOf({ incidents, generatedAt }: IncidentHistory, { days, limit, before }: IncidentsQuery): string {
   const first = new Date(Date.parse(generatedAt.slice(0, 10)) - (days - 1) * 86_400_000).toISOString();
-  const since = historyWords.since(dayText(first, generatedAt), days);
-  const until = before === null ? "" : ` ${historyWords.before(instantText(before, generatedAt))}`;
+  const since = sinceText(dayText(first, generatedAt), days);
+  const until = before === null ? "" : ` and before ${instantText(before, generatedAt)}`;
   const isFull = incidents.length === limit;
   const open = incidents.filter(({ status }) => status === "open").length;
   return [
-    `${historyWords.count(incidents.length, isFull)} ${since}${until}.`,
-    ...(open > 0 ? [historyWords.open(open, incidents.length)] : []),
+    `${countText(incidents.length, isFull)} ${since}${until}.`,
+    ...(open > 0 ? [openText(open, incidents.length)] : []),
   ].join(" ");
 }
 
@@ -102,17 +102,17 @@ function OtherPages({ history, query, registry }: IncidentsPageProps) {
   const newest = { ...query, before: null, beforeId: null };
   if (!hasOlder && query.before === null) return null;
   return (
-    <nav aria-label={historyWords.pages}>
+    <nav aria-label="Pages of the history">
       <ul>
         {query.before !== null && (
           <li>
-            <a href={`/incidents${queryText(newest, registry)}`}>{historyWords.newest}</a>
+            <a href={`/incidents${queryText(newest, registry)}`}>Newest incidents</a>
           </li>
         )}
         {hasOlder && (
           <li>
             <a rel="next" href={`/incidents${queryText({ ...query, ...cursorAfter(last) }, registry)}`}>
-              {historyWords.older}
+              Older incidents
             </a>
           </li>
         )}
@@ -123,4 +123,19 @@ function OtherPages({ history, query, registry }: IncidentsPageProps) {
 
 function cursorAfter({ startedAt, id }: PublishedIncident) {
   return { before: startedAt, beforeId: id };
+}
+
+function countText(count: number, isFull: boolean): string {
+  if (count === 0) return "No incident of this selection began";
+  if (isFull) return `These are the newest ${count} incidents that began`;
+  return count === 1 ? "One incident began" : `${count} incidents began`;
+}
+
+function sinceText(day: string, days: number): string {
+  return days === 1 ? `today (${day}, UTC)` : `since ${day} (${days} UTC days, today included)`;
+}
+
+function openText(count: number, of: number): string {
+  if (of === 1) return "It is open.";
+  return count === 1 ? "One of them is open." : `${count} of them are open.`;
 }

@@ -1,7 +1,6 @@
 /** Ninety days as bars. */
 import type { uptimeDay } from "../../api/schemas/status.js";
 import type { TypeOf } from "../../api/schemas/shapes.js";
-import { boardWords } from "../words.js";
 
 export type Day = TypeOf<typeof uptimeDay>;
 
@@ -22,12 +21,7 @@ export function DayBars({ days }: { days: readonly Day[] }) {
   const count = { operational: 0, degraded: 0, outage: 0, partly: 0, unmeasured: 0 };
   for (const kind of kinds) count[kind] += 1;
   return (
-    <svg
-      class="days"
-      viewBox={`0 0 ${days.length * step} ${height + 2}`}
-      role="img"
-      aria-label={boardWords.days(count)}
-    >
+    <svg class="days" viewBox={`0 0 ${days.length * step} ${height + 2}`} role="img" aria-label={daysText(count)}>
       <path class="baseline" d={`M0 ${height + 1.5}h${days.length * step}`} />
       {(["operational", "partly", "degraded", "outage"] as const).map(
         (kind) => kinds.includes(kind) && <path key={kind} class={kind} d={pathOf(kinds, kind)} />,
@@ -57,4 +51,8 @@ function pathOf(kinds: readonly Kind[], kind: keyof typeof tops): string {
     last = at;
   }
   return path;
+}
+
+function daysText(count: Record<"operational" | "degraded" | "outage" | "partly" | "unmeasured", number>): string {
+  return `90 days: ${count.operational} without trouble, ${count.degraded} with degraded minutes, ${count.outage} with down minutes, ${count.partly} measured less than half without trouble, ${count.unmeasured} not measured`;
 }

@@ -1,4 +1,3 @@
-import { feedLinkWords } from "../words.js";
 import { isolated } from "./isolated.js";
 
 /** A feed that a page advertises: its media type, title and address. */
@@ -13,8 +12,16 @@ export function feedLinks(venue: { id: string; name: string } | null): FeedLink[
   const folder = venue === null ? "/feeds" : `/feeds/${venue.id}`;
   const name = venue && isolated(venue.name);
   return [
-    { type: "application/atom+xml", title: feedLinkWords.incidents(name, "Atom"), href: `${folder}/incidents.atom` },
-    { type: "application/rss+xml", title: feedLinkWords.incidents(name, "RSS"), href: `${folder}/incidents.rss` },
-    { type: "text/calendar", title: feedLinkWords.maintenance(name), href: `${folder}/maintenance.ics` },
+    { type: "application/atom+xml", title: incidentsText(name, "Atom"), href: `${folder}/incidents.atom` },
+    { type: "application/rss+xml", title: incidentsText(name, "RSS"), href: `${folder}/incidents.rss` },
+    {
+      type: "text/calendar",
+      title: name === null ? "Announced maintenance (calendar)" : `Announced maintenance of ${name} (calendar)`,
+      href: `${folder}/maintenance.ics`,
+    },
   ];
+}
+
+function incidentsText(venue: string | null, format: string): string {
+  return `${venue === null ? "Incidents" : `Incidents of ${venue}`} (${format})`;
 }

@@ -1,7 +1,7 @@
 import type { PublishedIncident } from "../board/board-headline.js";
 import { isolated } from "./isolated.js";
 import { durationText } from "../format.js";
-import { boardWords, incidentWords } from "../words.js";
+import { boardWords } from "../words.js";
 import { Elapsed, Instant } from "./instant.js";
 import { StateWord } from "./sign.js";
 
@@ -26,13 +26,13 @@ export function IncidentList({ incidents, others, names, now }: IncidentListProp
           </a>{" "}
           <span class="minor">
             {incident.regions.length > 0 && `${boardWords.seenBy(incident.regions.length, incident.counted)}, `}
-            {incidentWords.began} <Instant at={incident.startedAt} now={now} />,{" "}
+            began <Instant at={incident.startedAt} now={now} />,{" "}
             {incident.durationSeconds === null ? (
               <>
-                {incidentWords.openFor} <Elapsed from={incident.startedAt} now={now} />
+                open for <Elapsed from={incident.startedAt} now={now} />
               </>
             ) : (
-              incidentWords.lasted(durationText(incident.durationSeconds * 1000))
+              `lasted ${durationText(incident.durationSeconds * 1000)}`
             )}
             . {venueSays(incident)} <Others incidents={others?.get(incident.slug) ?? []} />
           </span>
@@ -46,7 +46,7 @@ function Others({ incidents }: { incidents: readonly PublishedIncident[] }) {
   if (incidents.length === 0) return null;
   return (
     <>
-      {boardWords.alsoOpen}{" "}
+      Also:{" "}
       {incidents.map(({ slug, label }, at) => (
         <>
           {at > 0 && ", "}
@@ -60,7 +60,7 @@ function Others({ incidents }: { incidents: readonly PublishedIncident[] }) {
 
 /** Whether the venue has said anything; silence means something only where we could have heard it. */
 function venueSays({ official, officialObserved }: PublishedIncident): string {
-  if (official !== null) return incidentWords.venueSays(isolated(official.title));
-  if (officialObserved === null) return incidentWords.noFeed;
-  return officialObserved ? incidentWords.venueSilent : incidentWords.feedUnread;
+  if (official !== null) return `The venue's notice nearest in time: ${isolated(official.title)}.`;
+  if (officialObserved === null) return "The venue has no status feed that we can read.";
+  return officialObserved ? "The venue's feed has no notice of it." : "We could not read what the venue says.";
 }

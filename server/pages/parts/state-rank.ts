@@ -1,5 +1,7 @@
 import type { Fault } from "../../../shared/measurement/sample.js";
-import { limitedWord, type State, stateWords } from "../words.js";
+import { type State, stateWords } from "../words.js";
+
+const limitedWord = "Limits our requests";
 
 export function isTrouble(state: State): boolean {
   return state === "degraded" || state === "outage";

@@ -1,5 +1,5 @@
 import type { Category } from "../../../shared/registry/registry.js";
-import { windowWords } from "../words.js";
+
 import { CategoryField } from "./category-field.js";
 
 const usualDays = [1, 7, 30, 90];
@@ -16,12 +16,12 @@ export function WindowForm({ path, days, category }: WindowFormProps) {
   const more = category ? `&category=${category}` : "";
   return (
     <>
-      <nav aria-label={windowWords.label}>
+      <nav aria-label="Length of the window">
         <ul>
           {usualDays.map((count) => (
             <li key={count}>
               <a href={`${path}?days=${count}${more}`} aria-current={count === days ? "page" : undefined}>
-                {windowWords.link(count)}
+                {count === 1 ? "Today" : `${count} days`}
               </a>
             </li>
           ))}
@@ -29,10 +29,10 @@ export function WindowForm({ path, days, category }: WindowFormProps) {
       </nav>
       <form class="filter" action={path} method="get">
         <label>
-          {windowWords.days} <input type="number" name="days" min={1} max={90} value={days} />
+          Days <input type="number" name="days" min={1} max={90} value={days} />
         </label>
         {category !== undefined && <CategoryField selected={category} />}
-        <button type="submit">{windowWords.show}</button>
+        <button type="submit">Show</button>
       </form>
     </>
   );

@@ -15,16 +15,16 @@ export interface ImpairmentTableProps {
 
 /** When the region's votes were not counted. */
 export function ImpairmentTable({ region: { name, impairments }, names, now }: ImpairmentTableProps) {
-  if (impairments.length === 0) return <p>{regionsWords.noImpairments}</p>;
-  const { began, recognised, ended, lasted, recognisedBy } = regionsWords;
-  const caption = regionsWords.impairmentsOf(isolated(name));
+  if (impairments.length === 0) return <p>No impairment in the last seven days.</p>;
+
+  const caption = `Impairments of ${isolated(name)}, newest first`;
   return (
     <>
-      <h3>{regionsWords.impairments}</h3>
+      <h3>Impairments of the last seven days</h3>
       <TableFrame caption={caption}>
         <thead>
           <tr>
-            {[began, recognised, ended, lasted, recognisedBy].map((head) => (
+            {["Began", "Recognised", "Ended", "Lasted", regionsWords.recognisedBy].map((head) => (
               <th key={head} scope="col">
                 {head}
               </th>
@@ -40,10 +40,10 @@ export function ImpairmentTable({ region: { name, impairments }, names, now }: I
               <td>
                 <Instant at={recognisedAt} now={now} />
               </td>
-              <td>{endedAt === null ? regionsWords.lasts : <Instant at={endedAt} now={now} />}</td>
+              <td>{endedAt === null ? "it still lasts" : <Instant at={endedAt} now={now} />}</td>
               <td>{durationText(sinceMs(startedAt, endedAt ?? now))}</td>
               <td class="words">
-                {regionsWords.ofMeasured(venues.length, measured)}: {venueNames(venues, names)}
+                {venues.length} of {measured} measured: {venueNames(venues, names)}
               </td>
             </tr>
           ))}

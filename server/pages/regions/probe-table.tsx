@@ -1,4 +1,4 @@
-import { unmeasuredReasons } from "../../../shared/measurement/unmeasured.js";
+import { type UnmeasuredReason, unmeasuredReasons } from "../../../shared/measurement/unmeasured.js";
 import { Instant } from "../parts/instant.js";
 import type { RegionSummary } from "../parts/region-health.js";
 import { isolated } from "../parts/isolated.js";
@@ -7,21 +7,38 @@ import { clockText } from "./clock-text.js";
 import { vantageText } from "../parts/vantage-text.js";
 import { TableFrame } from "../parts/table-frame.js";
 
+const reasonMeanings = {
+  overlap: "the measurement before was still running",
+  late: "started too late: the process was busy, or the machine slept",
+  starved: "the process got no time to run while it measured",
+  resolver: "no name could be resolved",
+  network: "no way out of the machine, or no venue at all answered",
+  sockets: "no free socket, port or memory",
+  paused: "a pause of ours, because the venue limits or blocks our requests",
+  provider: "the third party's node by which the venue is read failed",
+  clock: "the clock was wrong by seconds",
+  stale: "a kept connection was closed just as it was used again",
+  starting: "the socket was not open yet",
+  subscribing: "the stream was not subscribed for the whole slot",
+  broken: "a bug of the probe",
+} satisfies Record<UnmeasuredReason, string>;
+
 type Probe = RegionSummary["probes"][number];
 
 /** The probes of a region, and what each did not measure. */
 export function ProbeTable({ region: { name, probes }, now }: { region: RegionSummary; now: string }) {
-  const { probe, version, started, seen, venues, slotsUnmeasured, clock, vantage } = regionsWords;
-  const caption = regionsWords.probes(isolated(name));
+  const caption = `Probes of ${isolated(name)}`;
   return (
     <TableFrame caption={caption}>
       <thead>
         <tr>
-          {[probe, version, started, seen, venues, slotsUnmeasured, clock, vantage].map((head) => (
-            <th key={head} scope="col" class={head === venues ? "figure" : undefined}>
-              {head}
-            </th>
-          ))}
+          {["Probe", "Version", "Started", "Last seen", "Venues", "Slots not measured", "Clock", "Vantage"].map(
+            (head) => (
+              <th key={head} scope="col" class={head === "Venues" ? "figure" : undefined}>
+                {head}
+              </th>
+            ),
+          )}
         </tr>
       </thead>
       <tbody>
@@ -58,13 +75,13 @@ function Row({ probe, now }: { probe: Probe; now: string }) {
 
 /** The most frequent reason first. */
 function Unmeasured({ probe: { unmeasuredSlots, unmeasuredByReason: by } }: { probe: Probe }) {
-  if (unmeasuredSlots === 0) return <>{regionsWords.none}</>;
+  if (unmeasuredSlots === 0) return <>none</>;
   const reasons = unmeasuredReasons.filter((reason) => by[reason]).sort((a, b) => by[b]! - by[a]!);
   return (
     <ul>
       {reasons.map((reason) => (
         <li key={reason}>
-          {by[reason]}: {regionsWords.reasons[reason]}
+          {by[reason]}: {reasonMeanings[reason]}
         </li>
       ))}
     </ul>

@@ -1,3 +1,4 @@
+import type { TroubleKind } from "../../../shared/measurement/trouble-kinds.js";
 import { percentText } from "../format.js";
 import { Elapsed, Instant } from "../parts/instant.js";
 import { isolated } from "../parts/isolated.js";
@@ -11,6 +12,28 @@ import { ImpairmentTable } from "./impairment-table.js";
 import { ProbeTable } from "./probe-table.js";
 import { vantageText } from "../parts/vantage-text.js";
 import { venueNames } from "./venue-names.js";
+
+const troubleNames = {
+  network: "No route",
+  resolver: "No name resolution",
+  sockets: "No free socket",
+  clock: "Wrong clock",
+  starved: "Process or machine stalls",
+  spool: "Samples cannot be stored",
+} satisfies Record<TroubleKind, string>;
+
+const regionsNever = {
+  heading: (total: number) => `Never seen good: ${total} ${total === 1 ? "component" : "components"}`,
+  caption: (name: string) => `Components that no region has seen good, as ${name} sees them`,
+  venue: "Venue",
+  component: "Component",
+  newestFault: "What it saw last",
+  since: "Since",
+  advice: "What to do",
+  more: (count: number) => `${count} more ${count === 1 ? "is" : "are"} not listed.`,
+  means:
+    "The entry of the registry, the network, or the country of this place may be the cause. Until a region has seen them good once, these components are unknown, open no incident, and count in no uptime.",
+};
 
 export interface RegionSectionProps {
   region: RegionSummary;
@@ -31,14 +54,14 @@ export function RegionSection({ region, all, names }: RegionSectionProps) {
       </h2>
       {impaired !== null && (
         <p class="warning">
-          {regionsWords.impairedNow} <Instant at={impaired.since} now={now} />: {isolated(impaired.reason)}.{" "}
+          Impaired since <Instant at={impaired.since} now={now} />: {isolated(impaired.reason)}.{" "}
           {regionsWords.recognisedBy}: {venueNames(impaired.venues, names)}.
         </p>
       )}
       <Facts region={region} all={all} />
       <Troubles region={region} now={now} />
       <NeverSeenGood region={region} names={names} now={now} />
-      {probes.length === 0 ? <p>{regionsWords.noProbe}</p> : <ProbeTable region={region} now={now} />}
+      {probes.length === 0 ? <p>No probe of this region is known.</p> : <ProbeTable region={region} now={now} />}
       <ImpairmentTable region={region} names={names} now={now} />
     </section>
   );
@@ -49,26 +72,30 @@ function Facts({ region, all }: Pick<RegionSectionProps, "region" | "all">) {
   const now = all.generatedAt;
   return (
     <dl class="facts">
-      <dt>{regionsWords.newest}</dt>
+      <dt>Newest sample</dt>
       <dd>
-        {newestAt === null ? regionsWords.noSample : <Instant at={newestAt} now={now} />}
+        {newestAt === null ? "none known" : <Instant at={newestAt} now={now} />}
         {newestAt !== null && !reporting && (
           <>
-            , {regionsWords.silentFor} <Elapsed from={newestAt} now={now} />
+            , nothing for <Elapsed from={newestAt} now={now} />
           </>
         )}
       </dd>
-      <dt>{regionsWords.lastHour}</dt>
+      <dt>Last hour</dt>
       <dd>
         {goodPctLastHour === null
-          ? regionsWords.noSamples
-          : regionsWords.samples(samplesLastHour, percentText(goodPctLastHour))}
+          ? "no samples"
+          : `${samplesLastHour} ${samplesLastHour === 1 ? "sample" : "samples"}, ${percentText(goodPctLastHour)} of them good`}
       </dd>
-      <dt>{regionsWords.unmeasured}</dt>
-      <dd>{unmeasuredSlots === null ? regionsWords.unmeasuredUnknown : regionsWords.slots(unmeasuredSlots)}</dd>
-      <dt>{regionsWords.standsIn}</dt>
+      <dt>Not measured</dt>
+      <dd>
+        {unmeasuredSlots === null
+          ? "not known"
+          : `${unmeasuredSlots} ${unmeasuredSlots === 1 ? "slot" : "slots"} since its probes started, for our own reasons`}
+      </dd>
+      <dt>Measures from</dt>
       <dd>{vantageText(region.vantage, regionsWords.placeUnknown)}</dd>
-      <dt>{regionsWords.machine}</dt>
+      <dt>Machine</dt>
       <dd>{machineText(region, all)}</dd>
     </dl>
   );
@@ -78,11 +105,11 @@ function Facts({ region, all }: Pick<RegionSectionProps, "region" | "all">) {
 function NeverSeenGood({ region, names, now }: Pick<RegionSectionProps, "region" | "names"> & { now: string }) {
   const { name, neverSeenGood: listed, neverSeenGoodTotal: total } = region;
   if (listed.length === 0) return null;
-  const { venue, component, newestFault, since, advice } = regionsWords.never;
+  const { venue, component, newestFault, since, advice } = regionsNever;
   return (
     <>
-      <h3>{regionsWords.never.heading(total)}</h3>
-      <TableFrame caption={regionsWords.never.caption(isolated(name))}>
+      <h3>{regionsNever.heading(total)}</h3>
+      <TableFrame caption={regionsNever.caption(isolated(name))}>
         <TableHead columns={[venue, component, newestFault, since, advice].map((head) => [head, false] as const)} />
         <tbody>
           {listed.map((one) => (
@@ -103,34 +130,33 @@ function NeverSeenGood({ region, names, now }: Pick<RegionSectionProps, "region"
         </tbody>
       </TableFrame>
       <p class="minor">
-        {total > listed.length && `${regionsWords.never.more(total - listed.length)} `}
-        {regionsWords.never.means}
+        {total > listed.length && `${regionsNever.more(total - listed.length)} `}
+        {regionsNever.means}
       </p>
     </>
   );
 }
 
 function machineText({ vantage, sameMachineAs }: RegionSummary, { regions }: Regions): string {
-  if (vantage.machine === null) return regionsWords.machineUnknown;
-  if (sameMachineAs.length === 0) return regionsWords.ownMachine;
+  if (vantage.machine === null) return "not known: its probes name none, or several";
+  if (sameMachineAs.length === 0) return "shared with no other region";
   const others = regions.filter(({ id }) => sameMachineAs.includes(id));
-  return regionsWords.shared(nameList(others.map(({ name }) => name)));
+  return `shared with ${nameList(others.map(({ name }) => name))}: together they are one vantage, and a fault of its network affects all of them`;
 }
 
 function Troubles({ region: { troubles }, now }: { region: RegionSummary; now: string }) {
   if (troubles.length === 0) return null;
   return (
     <>
-      <h3>{regionsWords.troubles}</h3>
+      <h3>Trouble of its own</h3>
       <ul>
         {troubles.map(({ probe, kind, since, detail }) => (
           <li key={`${probe} ${kind}`}>
-            <strong>{regionsWords.troubleKinds[kind]}</strong> {regionsWords.since} <Instant at={since} now={now} />:{" "}
-            {isolated(detail)}.
+            <strong>{troubleNames[kind]}</strong> since <Instant at={since} now={now} />: {isolated(detail)}.
           </li>
         ))}
       </ul>
-      <p class="minor">{regionsWords.troublesMean}</p>
+      <p class="minor">It keeps probes from measuring, or from measuring correctly. It never counts against a venue.</p>
     </>
   );
 }

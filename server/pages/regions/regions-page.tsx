@@ -3,7 +3,7 @@ import { ageText } from "../data-age.js";
 import type { PageProps } from "../page.js";
 import { nameList } from "../parts/name-list.js";
 import { healthOf, type Regions, type RegionSummary } from "../parts/region-health.js";
-import { regionsWords, type State } from "../words.js";
+import { type State } from "../words.js";
 import { RegionSection } from "./region-section.js";
 
 export interface RegionsPageProps {
@@ -15,7 +15,7 @@ export interface RegionsPageProps {
 export function regionsPage({ regions, names }: RegionsPageProps): PageProps {
   const age = ageText(regions);
   const { generatedAt } = regions;
-  const title = `${regionsWords.title}: ${headlineOf(regions)}`.replace(/\.$/, "");
+  const title = `Regions: ${headlineOf(regions)}`.replace(/\.$/, "");
   return {
     ...{ title, icon: healthOfAll(regions), section: "regions", json: "/v1/regions", generatedAt, age, refreshS: 15 },
     children: (
@@ -35,9 +35,9 @@ function headlineOf({ regions }: Regions): string {
   const reporting = regions.filter(({ reporting }) => reporting);
   const silent = regions.filter(({ reporting }) => !reporting);
   const impaired = regions.filter(({ impaired }) => impaired !== null);
-  const sentences = [regionsWords.headline(reporting.length, regions.length)];
-  if (impaired.length > 0) sentences.push(regionsWords.impaired(namesOf(impaired)));
-  if (silent.length > 0 && reporting.length > 0) sentences.push(regionsWords.silent(namesOf(silent)));
+  const sentences = [headlineText(reporting.length, regions.length)];
+  if (impaired.length > 0) sentences.push(`Impaired: ${namesOf(impaired)}.`);
+  if (silent.length > 0 && reporting.length > 0) sentences.push(`Silent: ${namesOf(silent)}.`);
   return sentences.join(" ");
 }
 
@@ -56,9 +56,17 @@ function Together({ regions: { regions, quorum, vantages } }: { regions: Regions
   const votes = regions.filter(({ reporting, impaired }) => reporting && impaired === null).length;
   return (
     <>
-      <p>{votes >= quorum ? regionsWords.quorum(quorum, votes) : regionsWords.noQuorum(quorum, votes)}</p>
+      <p>
+        {votes >= quorum
+          ? `${quorum} of the ${votes} regions that have a vote now must agree before we call a venue degraded or down.`
+          : noQuorumText(quorum, votes)}
+      </p>
       {reporting > 0 && (
-        <p>{vantages < reporting ? regionsWords.oneVantage(vantages, reporting) : regionsWords.allApart}</p>
+        <p>
+          {vantages < reporting
+            ? oneVantageText(vantages, reporting)
+            : "Each region that reports now runs on a machine of its own, as far as its probes have named it."}
+        </p>
       )}
     </>
   );
@@ -67,13 +75,29 @@ function Together({ regions: { regions, quorum, vantages } }: { regions: Regions
 function Method() {
   return (
     <section aria-labelledby="method">
-      <h2 id="method">{regionsWords.method}</h2>
+      <h2 id="method">When a region has no vote</h2>
       <p>
-        {regionsWords.silence} {regionsWords.impairment}
+        A region that sent nothing in the last minute has no vote. A region is impaired when most venues turn bad there
+        at once and in no other region whose own network works. It keeps measuring, but its votes are not counted, and
+        what it saw counts against no venue.
       </p>
       <p>
-        <a href="/rulebook">{regionsWords.rulebook}</a>
+        <a href="/rulebook">How a verdict is reached</a>
       </p>
     </section>
   );
+}
+
+function headlineText(reporting: number, of: number): string {
+  return of === 0
+    ? "There are no regions."
+    : `${reporting === 0 ? "None" : reporting} of ${of} ${of === 1 ? "region" : "regions"} ${reporting === 1 ? "reports" : "report"}.`;
+}
+
+function oneVantageText(vantages: number, reporting: number): string {
+  return `Regions whose probes all run on one machine are one vantage. The ${reporting} regions that report now are ${vantages} ${vantages === 1 ? "vantage: trouble of its network may look like trouble of venues" : "vantages"}.`;
+}
+
+function noQuorumText(quorum: number, votes: number): string {
+  return `${votes === 0 ? "No region has" : `Only ${votes} ${votes === 1 ? "region has" : "regions have"}`} a vote now, and ${quorum} must agree. So the state of every venue is unknown.`;
 }

@@ -3,7 +3,7 @@ import { counted, dayText } from "../format.js";
 import { DayBars } from "../parts/day-bars.js";
 import { Instant } from "../parts/instant.js";
 import { TableFrame } from "../parts/table-frame.js";
-import { boardWords, compareWords, dayWords } from "../words.js";
+import { boardWords, compareWords } from "../words.js";
 import { boundsText, coverageText, minutesText, uptimeText } from "./uptime-text.js";
 import type { VenueDetail } from "./venue-view.js";
 import { UptimeHeads } from "./uptime-heads.js";
@@ -18,21 +18,21 @@ export interface DaysSectionProps {
 export function DaysSection({ detail: { days, excluded }, regionNames, now }: DaysSectionProps) {
   return (
     <section aria-labelledby="days" class="ninety">
-      <h2 id="days">{dayWords.heading}</h2>
+      <h2 id="days">Ninety days</h2>
       <DayBars days={days} />
       <p class="minor">{boardWords.legendDays}</p>
       <details>
-        <summary>{dayWords.asTable}</summary>
+        <summary>The ninety days as a table</summary>
         <DayTable days={days} now={now} />
       </details>
       {excluded.length > 0 && (
         <details>
-          <summary>{dayWords.excluded(excluded.length)}</summary>
-          <p>{dayWords.excludedExplained}</p>
+          <summary>{`${excluded.length} ${excluded.length === 1 ? "period is" : "periods are"} left out of every uptime`}</summary>
+          <p>In these minutes a region had trouble of its own. They count against no venue.</p>
           <ul>
             {excluded.map(({ region, from, minutes, reason }) => (
               <li key={`${region} ${from}`}>
-                {isolated(regionNames.get(region) ?? region)}: {counted(minutes, "minute")} {dayWords.from}{" "}
+                {isolated(regionNames.get(region) ?? region)}: {counted(minutes, "minute")} from{" "}
                 <Instant at={from} now={now} /> ({compareWords.reasons[reason] ?? reason})
               </li>
             ))}
@@ -45,8 +45,8 @@ export function DaysSection({ detail: { days, excluded }, regionNames, now }: Da
 
 function DayTable({ days, now }: { days: VenueDetail["days"]; now: string }) {
   return (
-    <TableFrame caption={dayWords.caption}>
-      <UptimeHeads first={dayWords.day} />
+    <TableFrame caption="Uptime by day (UTC), newest first">
+      <UptimeHeads first="Day" />
       <tbody>
         {[...days].reverse().map((day) => (
           <tr key={day.date}>

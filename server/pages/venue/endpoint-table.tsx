@@ -3,7 +3,7 @@ import { counted, dayText, msText, percentText, sinceMs } from "../format.js";
 import { TableFrame } from "../parts/table-frame.js";
 import { Sign, StateWord } from "../parts/sign.js";
 import { seenState } from "../parts/state-rank.js";
-import { endpointWords, faultMeanings, measuredWords, unknownWords } from "../words.js";
+import { faultMeanings, measuredWords } from "../words.js";
 import type { VenueDetail } from "./venue-view.js";
 
 type Endpoint = VenueDetail["endpoints"][number];
@@ -22,23 +22,23 @@ export function EndpointSection({ detail: { endpoints }, region, now }: Measured
   const hasCertificate = endpoints.some(({ certificateExpiresAt }) => certificateExpiresAt !== null);
   return (
     <section aria-labelledby="endpoints">
-      <h2 id="endpoints">{endpointWords.heading}</h2>
-      <TableFrame caption={endpointWords.caption(isolated(region))}>
+      <h2 id="endpoints">REST endpoints</h2>
+      <TableFrame caption={`Endpoints as seen from ${isolated(region)}`}>
         <thead>
           <tr>
-            <th scope="col">{endpointWords.endpoint}</th>
-            <th scope="col">{measuredWords.seenHere}</th>
+            <th scope="col">Endpoint</th>
+            <th scope="col">Seen from here</th>
             <th scope="col" class="figure">
-              {measuredWords.good}
+              Good samples
             </th>
             <th scope="col" class="figure">
-              {endpointWords.p50}
+              Median
             </th>
             <th scope="col" class="figure">
-              {endpointWords.p95}
+              95th percentile
             </th>
-            {hasCertificate && <th scope="col">{endpointWords.certificate}</th>}
-            {hasLag && <th scope="col">{endpointWords.lag}</th>}
+            {hasCertificate && <th scope="col">Certificate</th>}
+            {hasLag && <th scope="col">Chain head</th>}
           </tr>
         </thead>
         <tbody>
@@ -51,8 +51,8 @@ export function EndpointSection({ detail: { endpoints }, region, now }: Measured
               <td class="figure">
                 <GoodShare part={endpoint} />
               </td>
-              <td class="figure">{endpoint.p50Ms === null ? unknownWords.notMeasured : msText(endpoint.p50Ms)}</td>
-              <td class="figure">{endpoint.p95Ms === null ? unknownWords.notMeasured : msText(endpoint.p95Ms)}</td>
+              <td class="figure">{endpoint.p50Ms === null ? "not measured" : msText(endpoint.p50Ms)}</td>
+              <td class="figure">{endpoint.p95Ms === null ? "not measured" : msText(endpoint.p95Ms)}</td>
               {hasCertificate && (
                 <td>
                   <Certificate expiresAt={endpoint.certificateExpiresAt} now={now} />
@@ -73,13 +73,13 @@ export function SeenHere({ part: { regionState, newestFault, unknownBecause } }:
   return (
     <>
       <StateWord state={seenState(regionState, unknownBecause)} fault={newestFault} />
-      {newestFault !== null && <div class="minor">{measuredWords.newest(faultMeanings[newestFault])}</div>}
+      {newestFault !== null && <div class="minor">newest: {faultMeanings[newestFault]}</div>}
     </>
   );
 }
 
 export function GoodShare({ part: { goodPct, samples } }: { part: Part }) {
-  if (goodPct === null) return <>{unknownWords.notMeasured}</>;
+  if (goodPct === null) return <>not measured</>;
   return (
     <>
       {percentText(goodPct)}
@@ -92,26 +92,32 @@ export function GoodShare({ part: { goodPct, samples } }: { part: Part }) {
 const soonDays = 14;
 
 function Certificate({ expiresAt, now }: { expiresAt: string | null; now: string }) {
-  if (expiresAt === null) return <>{endpointWords.noCertificate}</>;
+  if (expiresAt === null) return <>none seen in a day</>;
   const day = <time dateTime={expiresAt}>{dayText(expiresAt, now)}</time>;
   if (expiresAt <= now)
     return (
       <>
-        <Sign state="outage" /> {endpointWords.expired} {day}
+        <Sign state="outage" /> expired {day}
       </>
     );
   const days = Math.floor(sinceMs(now, expiresAt) / 86_400_000);
   return (
     <>
-      {days < soonDays && <Sign state="degraded" />} {endpointWords.expires} {day},{" "}
-      {endpointWords.inTime(counted(days, "day"))}
+      {days < soonDays && <Sign state="degraded" />} expires {day}, in {counted(days, "day")}
     </>
   );
 }
 
 /** How far an endpoint's chain head is behind the freshest one that this region has seen. */
 function lagText(lag: Endpoint["lag"]): string {
-  if (lag === null) return endpointWords.noHead;
-  const behind = lag.blocks === null ? endpointWords.lagUnknown : endpointWords.behind(lag.blocks);
-  return lag.backwards === 0 ? behind : `${behind}, ${endpointWords.backwards(lag.backwards)}`;
+  if (lag === null) return "names no head";
+  const behind =
+    lag.blocks === null
+      ? "distance unknown"
+      : lag.blocks === 0
+        ? "at the freshest head"
+        : `${lag.blocks} ${lag.blocks === 1 ? "block" : "blocks"} behind`;
+  return lag.backwards === 0
+    ? behind
+    : `${behind}, went backwards ${lag.backwards} ${lag.backwards === 1 ? "time" : "times"} in 24 hours`;
 }

@@ -1,14 +1,21 @@
 /** How the venue is measured: the registry's entry for it, how old that is, and the cadences that result from it. */
 import type { ComponentChildren } from "preact";
 import { componentsOf } from "../../../shared/registry/components.js";
-import { stallBasis, type Venue } from "../../../shared/registry/registry.js";
+import { stallBasis, type Stream, type Venue } from "../../../shared/registry/registry.js";
 import { dayText, spanText } from "../format.js";
 import { isolated } from "../parts/isolated.js";
 import { TableFrame } from "../parts/table-frame.js";
 import { TableHead } from "../parts/table-head.js";
 import { WebLink } from "../parts/web-link.js";
-import { entryWords, language, matrixWords, thresholdWords } from "../words.js";
+import { language, matrixWords } from "../words.js";
 import type { VenueDetail } from "./venue-view.js";
+
+const basisNotes = {
+  measured: "from measured silences",
+  documented: "from the rate that the venue documents",
+  probed: "from a rate counted by hand",
+  estimate: "from an estimated rate",
+} as Record<"measured" | Stream["rateBasis"], string>;
 
 type Entry = VenueDetail["entry"];
 
@@ -22,29 +29,32 @@ export function EntrySection({ detail, config, now }: EntrySectionProps) {
   const { entry } = detail;
   return (
     <section aria-labelledby="measured">
-      <h2 id="measured">{entryWords.heading}</h2>
+      <h2 id="measured">How we measure it</h2>
       <dl class="facts">
-        <Fact name={entryWords.checked}>
+        <Fact name="Our entry for it">
           <Checked entry={entry} now={now} />
         </Fact>
         {entry.until !== null && (
-          <Fact name={entryWords.ends}>
+          <Fact name="It ends">
             <time dateTime={entry.until.date}>{dayText(entry.until.date, now)}</time>: {isolated(entry.until.what)}{" "}
-            {entry.until.components !== null && entryWords.onlyOf(entry.until.components.join(", "))}{" "}
+            {entry.until.components !== null && onlyOfText(entry.until.components.join(", "))}{" "}
             <Source address={entry.until.source} />
           </Fact>
         )}
-        <Fact name={entryWords.limits}>
+        <Fact name="Its limits">
           <Limits limits={entry.limits} />
         </Fact>
         {entry.blockedIn !== null && (
-          <Fact name={entryWords.blocked}>
-            {entryWords.refuses(entry.blockedIn.countries.map(countryName).join(", "))}{" "}
+          <Fact name="It does not serve">
+            {`${entry.blockedIn.countries.map(countryName).join(", ")}: from there it refuses our requests, and that says nothing about it`}{" "}
             <Source address={entry.blockedIn.source} />
           </Fact>
         )}
         {entry.edgeCacheMs !== null && (
-          <Fact name={entryWords.edge}>{entryWords.edgeAnswers(spanText(entry.edgeCacheMs))}</Fact>
+          <Fact name="Edge cache">
+            An edge in front of it answers for up to {spanText(entry.edgeCacheMs)}: a shorter outage behind it is
+            invisible.
+          </Fact>
         )}
       </dl>
       <MeasuredTable venue={config} detail={detail} />
@@ -65,9 +75,9 @@ function Checked({ entry: { checkedAt, sources }, now }: { entry: Entry; now: st
   return (
     <>
       {checkedAt === null ? (
-        entryWords.neverChecked
+        "when it was last compared with the venue's documentation is not on record"
       ) : (
-        <time dateTime={checkedAt}>{entryWords.checkedOn(dayText(checkedAt, now))}</time>
+        <time dateTime={checkedAt}>last compared with its documentation on {dayText(checkedAt, now)}:</time>
       )}
       {sources?.map((source) => (
         <>
@@ -80,15 +90,16 @@ function Checked({ entry: { checkedAt, sources }, now }: { entry: Entry; now: st
 }
 
 function Limits({ limits }: { limits: Entry["limits"] }) {
-  if (limits === null) return <>{entryWords.noLimits}</>;
+  if (limits === null) return <>none is on record</>;
   return (
     <>
-      {entryWords.belowHalf}
+      All requests of our probes on one address stay below half of each limit by address:
       <ul>
         {limits.map(({ origin, requests, periodMs, per, endpoints, source }) => (
           <li key={`${origin} ${per} ${requests} ${endpoints?.join() ?? ""}`}>
-            {entryWords.limit(requests, spanText(periodMs), per)} <bdi>{origin}</bdi>
-            {endpoints !== null && entryWords.onlyOf(endpoints.join(", "))} <Source address={source} />
+            {`${requests} ${requests === 1 ? "request" : "requests"} in ${spanText(periodMs)} ${per === "address" ? "from one address" : "of one account"}, at`}{" "}
+            <bdi>{origin}</bdi>
+            {endpoints !== null && onlyOfText(endpoints.join(", "))} <Source address={source} />
           </li>
         ))}
       </ul>
@@ -101,7 +112,7 @@ function Source({ address }: { address: string }) {
   const isAddress = URL.canParse(address);
   return (
     <span class="minor">
-      (<WebLink address={address}>{isAddress ? entryWords.source : isolated(address)}</WebLink>)
+      (<WebLink address={address}>{isAddress ? "source" : isolated(address)}</WebLink>)
     </span>
   );
 }
@@ -113,12 +124,11 @@ function countryName(code: string): string {
 }
 
 function MeasuredTable({ venue, detail }: { venue: Venue; detail: VenueDetail }) {
-  const { component, address, every, badIf } = { ...matrixWords, ...thresholdWords };
   // what core resolved for all probes, where this program knows another number of them
   const resolved = new Map([...detail.endpoints, ...detail.streams].map((one) => [one.component, one.cadenceMs]));
   return (
-    <TableFrame caption={thresholdWords.measured}>
-      <TableHead columns={[component, address, every, badIf].map((name) => [name, false] as const)} />
+    <TableFrame caption="How each component is measured, from every region">
+      <TableHead columns={["Component", "Address", "Every", "Bad if"].map((name) => [name, false] as const)} />
       <tbody>
         {componentsOf(venue).map(({ id, kind, label, target, cadenceMs }) => (
           <tr key={id}>
@@ -126,7 +136,7 @@ function MeasuredTable({ venue, detail }: { venue: Venue; detail: VenueDetail })
               {isolated(label)} <span class="minor">{matrixWords.kinds[kind]}</span>
             </th>
             <td class="words">
-              <bdi>{target ?? thresholdWords.readAt(venue.heads!.providers.join(", "))}</bdi>
+              <bdi>{target ?? `read at ${venue.heads!.providers.join(", ")}`}</bdi>
             </td>
             <td>{spanText(resolved.get(id) ?? cadenceMs)}</td>
             <td class="words">{thresholdsOf(venue, id).join("; ")}</td>
@@ -139,20 +149,28 @@ function MeasuredTable({ venue, detail }: { venue: Venue; detail: VenueDetail })
 
 /** What makes a sample of a component bad, as far as it is a number. */
 function thresholdsOf({ rest, socket, heads }: Venue, id: string): string[] {
-  if (heads) return [thresholdWords.stands(spanText(heads.standsAfterMs))];
+  if (heads) return [`no provider has a new block for more than ${spanText(heads.standsAfterMs)}`];
   const name = id.slice(id.indexOf(":") + 1);
   const endpoint = id.startsWith("rest:") && rest.find((one) => one.name === name);
   if (endpoint) {
     const { timeoutMs, dataTime } = endpoint;
     return [
-      thresholdWords.timeout(spanText(timeoutMs)),
-      ...(dataTime ? [thresholdWords.stale(spanText(dataTime.staleAfterMs))] : []),
+      `no full answer within ${spanText(timeoutMs)}`,
+      ...(dataTime ? [staleText(spanText(dataTime.staleAfterMs))] : []),
     ];
   }
   const stream = socket?.streams.find((one) => one.name === name);
-  if (!stream) return [thresholdWords.socket];
+  if (!stream) return ["it cannot be opened, or is closed, or answers no ping"];
   return [
-    thresholdWords.stall(spanText(stream.stall.afterMs), thresholdWords.bases[stallBasis(stream)]),
-    ...(stream.staleAfterMs === undefined ? [] : [thresholdWords.stale(spanText(stream.staleAfterMs))]),
+    `silent for more than ${spanText(stream.stall.afterMs)} (${basisNotes[stallBasis(stream)]})`,
+    ...(stream.staleAfterMs === undefined ? [] : [staleText(spanText(stream.staleAfterMs))]),
   ];
+}
+
+function onlyOfText(names: string): string {
+  return ` (only ${names})`;
+}
+
+function staleText(time: string): string {
+  return `its data are more than ${time} old`;
 }

@@ -1,6 +1,6 @@
 import { isolated } from "../parts/isolated.js";
 import { IncidentList } from "../parts/incident-list.js";
-import { venueIncidentWords } from "../words.js";
+
 import { patternText } from "./pattern-text.js";
 import type { VenueDetail } from "./venue-view.js";
 
@@ -19,9 +19,9 @@ export function IncidentsSection({ detail, labels, now }: IncidentsSectionProps)
   const repeated = incidentPatterns.filter(({ count }) => count > 1);
   return (
     <section aria-labelledby="incidents">
-      <h2 id="incidents">{venueIncidentWords.heading}</h2>
+      <h2 id="incidents">Incidents</h2>
       {incidents.length === 0 ? (
-        <p>{venueIncidentWords.none}</p>
+        <p>No incident of this venue is on record.</p>
       ) : (
         <>
           <IncidentList
@@ -29,13 +29,13 @@ export function IncidentsSection({ detail, labels, now }: IncidentsSectionProps)
             incidents={incidents.slice(0, mostShown)}
           />
           <p>
-            <a href={`/incidents?venue=${exchange.id}`}>{venueIncidentWords.all(isolated(exchange.name))}</a>
+            <a href={`/incidents?venue=${exchange.id}`}>All incidents of {isolated(exchange.name)}</a>
           </p>
         </>
       )}
       {repeated.length > 0 && (
         <>
-          <h3>{venueIncidentWords.patterns}</h3>
+          <h3>When incidents recur</h3>
           <ul class="incidents">
             {repeated.map((pattern) => (
               <li key={`${pattern.component} ${pattern.severity}`}>

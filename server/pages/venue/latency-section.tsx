@@ -4,9 +4,14 @@ import { isolated } from "../parts/isolated.js";
 import { msText } from "../format.js";
 import { type ChartArea, axisTop, gapsBetween, lineThrough } from "../parts/chart-line.js";
 import { Instant } from "../parts/instant.js";
-import { latencyWords, viewWords } from "../words.js";
+import { viewWords } from "../words.js";
 import { LatencyTable } from "./latency-table.js";
 import { jsonPathOf, type VenueDetail, type VenueView } from "./venue-view.js";
+
+const latencyExplained = {
+  "24h": (region: string) => `Time to a full answer of all REST endpoints, minute by minute, seen from ${region}.`,
+  "7d": (region: string) => `Time to a full answer of all REST endpoints, hour by hour, seen from ${region}.`,
+};
 
 type Latency = VenueDetail["latency"];
 
@@ -22,18 +27,18 @@ export function LatencySection({ latency, view, region, now }: LatencySectionPro
   const isMeasured = latency.points.some(({ p50Ms }) => p50Ms !== null);
   return (
     <section aria-labelledby="latency">
-      <h2 id="latency">{latencyWords.heading}</h2>
-      <p>{latencyWords.explained[latency.range](isolated(region))}</p>
+      <h2 id="latency">Latency</h2>
+      <p>{latencyExplained[latency.range](isolated(region))}</p>
       {isMeasured ? (
         <>
           <LatencyChart {...{ latency, view, region, now }} />
           <details>
-            <summary>{latencyWords.asTable}</summary>
+            <summary>Latency as a table</summary>
             <LatencyTable latency={latency} now={now} />
           </details>
         </>
       ) : (
-        <p class="none">{latencyWords.none}</p>
+        <p class="none">No latency was measured from this region in this range.</p>
       )}
     </section>
   );
@@ -49,8 +54,8 @@ function LatencyChart({ latency, view, region, now }: LatencySectionProps) {
   return (
     <figure class="latency">
       <figcaption>
-        <Key name="p50" word={latencyWords.p50} /> <Key name="p95" word={latencyWords.p95} />{" "}
-        <Key name="unmeasured" word={latencyWords.gap} />
+        <Key name="p50" word="Median" /> <Key name="p95" word="95th percentile" />{" "}
+        <Key name="unmeasured" word="too little measured" />
       </figcaption>
       <div class="plot">
         <div class="y-axis minor" aria-hidden="true">
@@ -114,15 +119,15 @@ function ZoomButton({ view }: { view: VenueView }) {
     <button
       type="button"
       class="zoom"
-      aria-label={latencyWords.zoomIn}
+      aria-label="Zoom into this chart"
       data-zoom={jsonPathOf(view)}
       data-library={assetPath("uplot.js")}
       data-styles={assetPath("uplot.css")}
-      data-p50={latencyWords.p50}
-      data-p95={latencyWords.p95}
-      data-hint={latencyWords.zoomHint}
-      data-back={latencyWords.zoomOut}
-      data-failed={latencyWords.zoomFailed}
+      data-p50="Median"
+      data-p95="95th percentile"
+      data-hint="Drag over a part of the chart to zoom in. Double-click to see all of it."
+      data-back="Back to the plain chart"
+      data-failed="The chart could not be loaded. Try again"
     />
   );
 }
@@ -130,7 +135,7 @@ function ZoomButton({ view }: { view: VenueView }) {
 function labelOf({ range, points }: Latency, region: string): string {
   const medians = points.flatMap(({ p50Ms }) => p50Ms ?? []);
   const slowest = points.flatMap(({ p95Ms }) => p95Ms ?? []);
-  return latencyWords.label({
+  return labelText({
     range: viewWords.ranges[range],
     region,
     least: msText(Math.min(...medians)),
@@ -139,4 +144,20 @@ function labelOf({ range, points }: Latency, region: string): string {
     missing: points.length - medians.length,
     buckets: points.length,
   });
+}
+
+function labelText(of: {
+  range: string;
+  region: string;
+  least: string;
+  most: string;
+  slowest: string | null;
+  missing: number;
+  buckets: number;
+}): string {
+  return (
+    `Latency over ${of.range}, seen from ${of.region}: the median is between ${of.least} and ${of.most}` +
+    `${of.slowest === null ? "" : `, the 95th percentile at most ${of.slowest}`}. ` +
+    `${of.missing} of ${of.buckets} points have too few answers.`
+  );
 }

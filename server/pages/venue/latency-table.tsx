@@ -1,7 +1,7 @@
 import { msText } from "../format.js";
 import { Instant } from "../parts/instant.js";
 import { TableFrame } from "../parts/table-frame.js";
-import { latencyWords, unknownWords } from "../words.js";
+
 import type { VenueDetail } from "./venue-view.js";
 
 type Latency = VenueDetail["latency"];
@@ -14,18 +14,18 @@ export function LatencyTable({ latency: { range, points }, now }: { latency: Lat
 
 function HoursTable({ points, now }: { points: Point[]; now: string }) {
   return (
-    <TableFrame caption={latencyWords.hoursCaption}>
+    <TableFrame caption="Latency hour by hour">
       <thead>
         <tr>
-          <th scope="col">{latencyWords.hourFrom}</th>
+          <th scope="col">Hour from</th>
           <th scope="col" class="figure">
-            {latencyWords.p50}
+            Median
           </th>
           <th scope="col" class="figure">
-            {latencyWords.p95}
+            95th percentile
           </th>
           <th scope="col" class="figure">
-            {latencyWords.answers}
+            Answers
           </th>
         </tr>
       </thead>
@@ -48,21 +48,21 @@ function HoursTable({ points, now }: { points: Point[]; now: string }) {
 /** Percentiles of minutes cannot be averaged: an hour has its lowest and highest minute instead. */
 function MinutesTable({ points, now }: { points: Point[]; now: string }) {
   return (
-    <TableFrame caption={latencyWords.minutesCaption}>
+    <TableFrame caption="Latency by hour: its lowest and highest minute">
       <thead>
         <tr>
-          <th scope="col">{latencyWords.hourFrom}</th>
+          <th scope="col">Hour from</th>
           <th scope="col" class="figure">
-            {latencyWords.minutes}
+            Minutes measured
           </th>
           <th scope="col" class="figure">
-            {latencyWords.leastP50}
+            Lowest median
           </th>
           <th scope="col" class="figure">
-            {latencyWords.mostP50}
+            Highest median
           </th>
           <th scope="col" class="figure">
-            {latencyWords.mostP95}
+            Highest 95th percentile
           </th>
         </tr>
       </thead>
@@ -75,7 +75,9 @@ function MinutesTable({ points, now }: { points: Point[]; now: string }) {
               <th scope="row">
                 <Instant at={at} now={now} />
               </th>
-              <td class="figure">{latencyWords.ofMinutes(medians.length, minutes.length)}</td>
+              <td class="figure">
+                {medians.length} of {minutes.length}
+              </td>
               <td class="figure">{msOrNot(medians.length > 0 ? Math.min(...medians) : null)}</td>
               <td class="figure">{msOrNot(medians.length > 0 ? Math.max(...medians) : null)}</td>
               <td class="figure">{msOrNot(slowest.length > 0 ? Math.max(...slowest) : null)}</td>
@@ -99,5 +101,5 @@ function hoursOf(points: readonly Point[]): { at: string; minutes: Point[] }[] {
 }
 
 function msOrNot(ms: number | null): string {
-  return ms === null ? unknownWords.notMeasured : msText(ms);
+  return ms === null ? "not measured" : msText(ms);
 }

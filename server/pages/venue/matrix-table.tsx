@@ -6,6 +6,14 @@ import { seenState } from "../parts/state-rank.js";
 import { faultMeanings, matrixWords } from "../words.js";
 import type { MatrixCell, MatrixRow, VenueMatrix } from "./matrix.js";
 
+const notCountedBecause = {
+  engine: "not decided: our engine is silent",
+  impaired: "not counted: region impaired",
+  outlier: "not counted: it has seen this bad for long while no quorum did",
+  refused: "not counted: the venue refuses this place, which is no outage unless a second place confirms it",
+  never: "not counted: it sends nothing",
+};
+
 /** With more components than this, those without any trouble are folded away. */
 const fewComponents = 15;
 
@@ -17,17 +25,22 @@ export function MatrixSection({ matrix }: { matrix: VenueMatrix }) {
   const folded = isLong ? components.filter(isPlain) : [];
   return (
     <section aria-labelledby="matrix">
-      <h2 id="matrix">{matrixWords.heading}</h2>
-      {components.length === 0 && <p>{matrixWords.noComponents}</p>}
-      {shown.length > 0 && <MatrixTable matrix={matrix} rows={shown} caption={matrixWords.caption} />}
+      <h2 id="matrix">What each region sees now</h2>
+      {components.length === 0 && <p>No component of this venue is measured.</p>}
+      {shown.length > 0 && <MatrixTable matrix={matrix} rows={shown} caption="Components by region" />}
       {folded.length > 0 && (
         <details>
-          <summary>{matrixWords.folded(folded.length, shown.length === 0)}</summary>
-          <MatrixTable matrix={matrix} rows={folded} caption={matrixWords.foldedCaption} />
+          <summary>
+            {shown.length === 0
+              ? `All ${folded.length} components are healthy in every region`
+              : `${folded.length} more ${folded.length === 1 ? "component is" : "components are"} healthy in every region`}
+          </summary>
+          <MatrixTable matrix={matrix} rows={folded} caption="Components that are healthy in every region" />
         </details>
       )}
       <p class="minor">
-        {matrixWords.explained} <a href="/rulebook">{matrixWords.rules}</a>
+        Regions vote. A component is degraded or down once a quorum of those that count agrees. A region is impaired
+        while most venues fail there at once and nowhere else. <a href="/rulebook">How a verdict is reached</a>
       </p>
     </section>
   );
@@ -42,8 +55,8 @@ function MatrixTable({ matrix, rows, caption }: { matrix: VenueMatrix; rows: Mat
     <TableFrame caption={caption}>
       <thead>
         <tr>
-          <th scope="col">{matrixWords.component}</th>
-          <th scope="col">{matrixWords.together}</th>
+          <th scope="col">Component</th>
+          <th scope="col">All regions together</th>
           {matrix.regions.map(({ id, name }) => (
             <th key={id} scope="col">
               {isolated(name)}
@@ -81,12 +94,13 @@ function MatrixTable({ matrix, rows, caption }: { matrix: VenueMatrix; rows: Mat
 /** What was measured, the newest fault, and why the region is not counted. */
 function notesOf({ state, samples, bad, slow, newestAt, newestFault, notCounted }: MatrixCell, now: string): string[] {
   const measured: string[] = [];
-  if (samples !== null && bad! > 0) measured.push(matrixWords.failed(bad!, samples));
-  if (samples !== null && slow! > 0) measured.push(matrixWords.slow(slow!, samples));
-  if (samples !== null && newestFault !== null) measured.push(matrixWords.newest(faultMeanings[newestFault]));
+  if (samples !== null && bad! > 0) measured.push(`${bad!} of ${samples} failed`);
+  if (samples !== null && slow! > 0) measured.push(`${slow!} of ${samples} slow`);
+  if (samples !== null && newestFault !== null) measured.push(`newest: ${faultMeanings[newestFault]}`);
   const notes = measured.length > 0 ? [measured.join(", ")] : [];
-  if (state === "unknown" && notCounted === null) notes.push(matrixWords.tooFew);
-  if (notCounted === "late") notes.push(matrixWords.late(durationText(sinceMs(newestAt!, now))));
-  else if (notCounted !== null) notes.push(matrixWords.notCounted[notCounted]);
+  if (state === "unknown" && notCounted === null) notes.push("too few samples to say");
+  if (notCounted === "late")
+    notes.push(`not counted: its newest sample is ${durationText(sinceMs(newestAt!, now))} old`);
+  else if (notCounted !== null) notes.push(notCountedBecause[notCounted]);
   return notes;
 }

@@ -18,24 +18,24 @@ export function NoticesSection({ detail, now }: { detail: VenueDetail; now: stri
   const oursOf = new Map(incidents.flatMap(({ official, slug }) => (official ? [[official.id, slug] as const] : [])));
   return (
     <section aria-labelledby="notices">
-      <h2 id="notices">{noticeWords.heading(isolated(exchange.name))}</h2>
+      <h2 id="notices">What {isolated(exchange.name)} itself says</h2>
       <p>
         <FeedState official={official} now={now} />{" "}
-        <WebLink address={official.page}>{official.page !== null && noticeWords.page}</WebLink>
+        <WebLink address={official.page}>{official.page !== null && "Its status page"}</WebLink>
       </p>
       <p>
-        {comparedSentences(detection).join(" ")} <a href="/detection">{noticeWords.detection}</a>
+        {comparedSentences(detection).join(" ")} <a href="/detection">All venues compared</a>
       </p>
       {official.incidents.length > 0 && (
-        <TableFrame caption={noticeWords.caption}>
+        <TableFrame caption="Its notices, newest first">
           <thead>
             <tr>
-              <th scope="col">{noticeWords.notice}</th>
-              <th scope="col">{noticeWords.kind}</th>
-              <th scope="col">{noticeWords.began}</th>
-              <th scope="col">{noticeWords.posted}</th>
-              <th scope="col">{noticeWords.over}</th>
-              <th scope="col">{noticeWords.ours}</th>
+              <th scope="col">Notice</th>
+              <th scope="col">Kind and status</th>
+              <th scope="col">Began</th>
+              <th scope="col">Published</th>
+              <th scope="col">Over</th>
+              <th scope="col">Ours beside it</th>
             </tr>
           </thead>
           <tbody>
@@ -51,26 +51,28 @@ export function NoticesSection({ detail, now }: { detail: VenueDetail; now: stri
 
 /** Whether silence of the venue would mean anything. */
 function FeedState({ official: { feed }, now }: { official: Official; now: string }) {
-  if (feed.state === "none") return <>{noticeWords.noFeed}</>;
+  if (feed.state === "none") return <>It has no status feed that a program can read, so its silence means nothing.</>;
   if (feed.state === "unreadable")
     return (
       <>
-        {noticeWords.unreadable(isolated(feed.problem ?? noticeWords.noReason))}
+        {`Its status feed cannot be read: ${isolated(feed.problem ?? "we do not know why")}. Its silence means nothing now.`}
         {feed.readAt !== null && (
           <>
             {" "}
-            {noticeWords.lastRead} <Instant at={feed.readAt} now={now} />.
+            Last read: <Instant at={feed.readAt} now={now} />.
           </>
         )}
       </>
     );
   return (
     <>
-      {feed.tellsIncidents ? noticeWords.readable : noticeWords.onlyMaintenance}
+      {feed.tellsIncidents
+        ? "Its status feed can be read."
+        : "Its status feed can be read, but announces only maintenance. Its silence about outages means nothing."}
       {feed.readAt !== null && (
         <>
           {" "}
-          {noticeWords.lastRead} <Instant at={feed.readAt} now={now} />.
+          Last read: <Instant at={feed.readAt} now={now} />.
         </>
       )}
     </>
@@ -88,17 +90,17 @@ function NoticeRow({ notice, ours, now }: { notice: Notice; ours: string | null;
       </th>
       <td>
         {noticeWords.kinds[kind]}, <bdi>{status}</bdi>
-        {vanished && <div class="minor">{noticeWords.vanished}</div>}
-        {timesDoubtful && <div class="minor">{noticeWords.doubtful}</div>}
+        {vanished && <div class="minor">the venue has removed it</div>}
+        {timesDoubtful && <div class="minor">its times are not plausible</div>}
       </td>
       <td>
         <Instant at={startedAt} now={now} />
       </td>
-      <td>{postedAt === null ? noticeWords.unknownTime : <Instant at={postedAt} now={now} />}</td>
-      <td>{resolvedAt === null ? noticeWords.notOver : <Instant at={resolvedAt} now={now} />}</td>
+      <td>{postedAt === null ? "unknown" : <Instant at={postedAt} now={now} />}</td>
+      <td>{resolvedAt === null ? "not yet" : <Instant at={resolvedAt} now={now} />}</td>
       <td>
         {ours !== null ? (
-          <a href={`/incidents/${ours}`}>{noticeWords.incidentOfOurs}</a>
+          <a href={`/incidents/${ours}`}>our incident</a>
         ) : (
           noticeWords[kind === "incident" ? "noneOfOurs" : "notCompared"]
         )}

@@ -3,7 +3,7 @@ import { durationText, msText, percentText, sinceMs } from "../format.js";
 import { TableFrame } from "../parts/table-frame.js";
 import { StateWord } from "../parts/sign.js";
 import { isTrouble, isUnjudged, rank } from "../parts/state-rank.js";
-import { measuredWords, regionTableWords, type State, unknownWords, viewWords } from "../words.js";
+import { measuredWords, type State, viewWords } from "../words.js";
 import type { VenueMatrix } from "./matrix.js";
 import type { VenueDetail } from "./venue-view.js";
 
@@ -14,22 +14,22 @@ export function RegionSection({ detail, matrix }: { detail: VenueDetail; matrix:
   const { generatedAt, latency } = detail;
   return (
     <section aria-labelledby="regions">
-      <h2 id="regions">{regionTableWords.heading}</h2>
-      <p>{regionTableWords.explained}</p>
-      <TableFrame caption={regionTableWords.caption(viewWords.ranges[latency.range])}>
+      <h2 id="regions">Regions compared</h2>
+      <p>This is what each region alone sees. No decision rests on one region while several are published.</p>
+      <TableFrame caption={`The venue from each region, over ${viewWords.ranges[latency.range]}`}>
         <thead>
           <tr>
-            <th scope="col">{regionTableWords.region}</th>
-            <th scope="col">{regionTableWords.sees}</th>
-            <th scope="col">{regionTableWords.counts}</th>
+            <th scope="col">Region</th>
+            <th scope="col">Sees now</th>
+            <th scope="col">Does it count?</th>
             <th scope="col" class="figure">
-              {measuredWords.good}
+              Good samples
             </th>
             <th scope="col" class="figure">
-              {regionTableWords.p50}
+              Median
             </th>
             <th scope="col" class="figure">
-              {regionTableWords.p95}
+              95th percentile
             </th>
           </tr>
         </thead>
@@ -44,11 +44,11 @@ export function RegionSection({ detail, matrix }: { detail: VenueDetail; matrix:
               </td>
               <td>{countsText(compared, generatedAt)}</td>
               <td class="figure">
-                {compared.goodPct === null ? unknownWords.notMeasured : percentText(compared.goodPct)}
+                {compared.goodPct === null ? "not measured" : percentText(compared.goodPct)}
                 <div class="minor">{measuredWords.ofSamples(compared.samples)}</div>
               </td>
-              <td class="figure">{compared.p50Ms === null ? unknownWords.notMeasured : msText(compared.p50Ms)}</td>
-              <td class="figure">{compared.p95Ms === null ? unknownWords.notMeasured : msText(compared.p95Ms)}</td>
+              <td class="figure">{compared.p50Ms === null ? "not measured" : msText(compared.p50Ms)}</td>
+              <td class="figure">{compared.p95Ms === null ? "not measured" : msText(compared.p95Ms)}</td>
             </tr>
           ))}
         </tbody>
@@ -68,7 +68,9 @@ function seenBy({ region, state }: Compared, { components }: VenueMatrix): State
 }
 
 function countsText({ reporting, impaired, newestAt }: Compared, now: string): string {
-  if (impaired) return regionTableWords.impaired;
-  if (reporting) return regionTableWords.reports;
-  return newestAt === null ? regionTableWords.never : regionTableWords.silent(durationText(sinceMs(newestAt, now)));
+  if (impaired) return "no: it is impaired";
+  if (reporting) return "yes, it reports";
+  return newestAt === null
+    ? "no: it sends nothing"
+    : `no: its newest sample is ${durationText(sinceMs(newestAt, now))} old`;
 }

@@ -1,7 +1,7 @@
 import { isolated } from "../parts/isolated.js";
 import { spanText } from "../format.js";
 import { TableFrame } from "../parts/table-frame.js";
-import { measuredWords, streamWords, unknownWords } from "../words.js";
+
 import { GoodShare, type MeasuredSectionProps, SeenHere } from "./endpoint-table.js";
 import type { VenueDetail } from "./venue-view.js";
 
@@ -12,21 +12,21 @@ export function StreamSection({ detail: { streams }, region }: MeasuredSectionPr
   if (streams.length === 0) return null;
   return (
     <section aria-labelledby="streams">
-      <h2 id="streams">{streamWords.heading}</h2>
-      <TableFrame caption={streamWords.caption(isolated(region))}>
+      <h2 id="streams">Streams</h2>
+      <TableFrame caption={`Streams as heard from ${isolated(region)}`}>
         <thead>
           <tr>
-            <th scope="col">{streamWords.stream}</th>
-            <th scope="col">{measuredWords.seenHere}</th>
+            <th scope="col">Stream</th>
+            <th scope="col">Seen from here</th>
             <th scope="col" class="figure">
-              {measuredWords.good}
+              Good samples
             </th>
             <th scope="col" class="figure">
-              {streamWords.messages}
+              Messages per minute
             </th>
-            <th scope="col">{streamWords.quiet}</th>
-            <th scope="col">{streamWords.age}</th>
-            <th scope="col">{streamWords.gaps}</th>
+            <th scope="col">Longest silence</th>
+            <th scope="col">Age of newest event</th>
+            <th scope="col">Gaps in numbering</th>
           </tr>
         </thead>
         <tbody>
@@ -41,7 +41,7 @@ export function StreamSection({ detail: { streams }, region }: MeasuredSectionPr
               </td>
               {stream.component === "ws:conn" ? (
                 <td colSpan={4} class="minor">
-                  {streamWords.socket}
+                  The connection that the streams share. It carries no messages of its own.
                 </td>
               ) : (
                 <HeardCells stream={stream} />
@@ -58,20 +58,20 @@ function HeardCells({ stream }: { stream: StreamRow }) {
   const { messagesPerMinute, eventAgeMs, sequenceGaps } = stream;
   return (
     <>
-      <td class="figure">{messagesPerMinute ?? unknownWords.notMeasured}</td>
+      <td class="figure">{messagesPerMinute ?? "not measured"}</td>
       <td>{quietText(stream)}</td>
-      <td>{eventAgeMs === null ? streamWords.noAge : ageText(eventAgeMs)}</td>
-      <td>{sequenceGaps ?? streamWords.notNumbered}</td>
+      <td>{eventAgeMs === null ? "unknown" : ageText(eventAgeMs)}</td>
+      <td>{sequenceGaps ?? "not numbered"}</td>
     </>
   );
 }
 
 function quietText({ longestQuietMs, stallAfterMs }: StreamRow): string {
-  const longest = longestQuietMs === null ? unknownWords.notMeasured : spanText(longestQuietMs);
-  return stallAfterMs === null ? longest : streamWords.against(longest, spanText(stallAfterMs));
+  const longest = longestQuietMs === null ? "not measured" : spanText(longestQuietMs);
+  return stallAfterMs === null ? longest : `${longest}; a stall after ${spanText(stallAfterMs)}`;
 }
 
 /** An event from the future means that the venue's clock is ahead. */
 function ageText(ms: number): string {
-  return ms < 0 ? streamWords.ahead(spanText(-ms)) : spanText(ms);
+  return ms < 0 ? `its clock is ${spanText(-ms)} ahead` : spanText(ms);
 }

@@ -1,6 +1,6 @@
 import { isolated } from "../parts/isolated.js";
 import { TableFrame } from "../parts/table-frame.js";
-import { matrixWords, uptimeWords } from "../words.js";
+import { matrixWords } from "../words.js";
 import { type UptimeBounds, boundsText, coverageText, minutesText, uptimeText } from "./uptime-text.js";
 import type { VenueDetail } from "./venue-view.js";
 import { UptimeHeads } from "./uptime-heads.js";
@@ -17,10 +17,10 @@ interface UptimeRow extends UptimeBounds {
 /** Ninety days of the venue, its two halves, and each component, never without how much of them was measured. */
 export function UptimeSection({ detail: { summary } }: { detail: VenueDetail }) {
   const rows: UptimeRow[] = [
-    { key: "venue", ...summary, name: uptimeWords.venue },
+    { key: "venue", ...summary, name: "The venue" },
     ...[
-      { key: "rest", name: uptimeWords.rest, ...summary.rest },
-      { key: "streams", name: uptimeWords.streams, ...summary.streams },
+      { key: "rest", name: "All REST endpoints", ...summary.rest },
+      { key: "streams", name: "All streams", ...summary.streams },
     ].filter(({ scheduledMinutes }) => scheduledMinutes > 0),
     ...summary.components.map((part) => ({
       key: part.component,
@@ -30,12 +30,13 @@ export function UptimeSection({ detail: { summary } }: { detail: VenueDetail }) 
   ];
   return (
     <section aria-labelledby="uptime">
-      <h2 id="uptime">{uptimeWords.heading}</h2>
+      <h2 id="uptime">Uptime over ninety days</h2>
       <p>
-        {uptimeWords.explained} <a href="/methodology">{uptimeWords.method}</a>
+        Uptime is the share of measured minutes without an outage. The bounds give the uptime of all scheduled minutes
+        as if every unmeasured minute had been down, and as if none had. <a href="/methodology">How it is computed</a>
       </p>
-      <TableFrame caption={uptimeWords.caption}>
-        <UptimeHeads first={uptimeWords.what} />
+      <TableFrame caption="Uptime of the venue and its parts">
+        <UptimeHeads first="What" />
         <tbody>
           {rows.map((row) => (
             <tr key={row.key}>
@@ -45,7 +46,7 @@ export function UptimeSection({ detail: { summary } }: { detail: VenueDetail }) 
               <td class="figure">{coverageText(row.coveragePct)}</td>
               <td class="figure">{minutesText(row.downMinutes)}</td>
               <td class="figure">
-                {row.degradedMinutes === undefined ? uptimeWords.byComponent : minutesText(row.degradedMinutes)}
+                {row.degradedMinutes === undefined ? "see below" : minutesText(row.degradedMinutes)}
               </td>
             </tr>
           ))}

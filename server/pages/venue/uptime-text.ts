@@ -1,5 +1,4 @@
 import { durationText, percentText } from "../format.js";
-import { unknownWords, uptimeWords } from "../words.js";
 
 export interface UptimeBounds {
   uptimePct: number | null;
@@ -8,21 +7,21 @@ export interface UptimeBounds {
 }
 
 export function uptimeText({ uptimePct }: UptimeBounds): string {
-  return uptimePct === null ? unknownWords.unknown : percentText(uptimePct);
+  return uptimePct === null ? "unknown" : percentText(uptimePct);
 }
 
 /** The uptime if all that was not measured had been down, and if none had. */
 export function boundsText({ uptimePctLow: low, uptimePctHigh: high }: UptimeBounds): string {
-  if (low === null || high === null) return unknownWords.unknown;
-  return low === high ? percentText(low) : uptimeWords.between(String(low), percentText(high));
+  if (low === null || high === null) return "unknown";
+  return low === high ? percentText(low) : `${String(low)} to ${percentText(high)}`;
 }
 
 /** Null is not zero: nothing was measured then. */
 export function minutesText(minutes: number | null): string {
-  if (minutes === null) return unknownWords.notMeasured;
-  return minutes === 0 ? uptimeWords.noMinutes : durationText(minutes * 60_000);
+  if (minutes === null) return "not measured";
+  return minutes === 0 ? "none" : durationText(minutes * 60_000);
 }
 
 export function coverageText(coveragePct: number | null): string {
-  return coveragePct === null ? unknownWords.notMeasured : percentText(coveragePct);
+  return coveragePct === null ? "not measured" : percentText(coveragePct);
 }

@@ -9,7 +9,7 @@ import { Headline } from "../parts/headline.js";
 import { Elapsed, Instant } from "../parts/instant.js";
 import { Sign, StateWord } from "../parts/sign.js";
 import { commonFault } from "../parts/state-rank.js";
-import { boardWords, categoryWords, matrixWords, unknownWords, venueWords } from "../words.js";
+import { categoryWords, matrixWords } from "../words.js";
 import { DaysSection } from "./days-section.js";
 import { EndpointSection } from "./endpoint-table.js";
 import { EntrySection } from "./entry-section.js";
@@ -39,7 +39,7 @@ export function venuePage({ view, detail, matrix, config }: VenuePageProps): Pag
   const headline = venueHeadline(detail.exchange.name, matrix, detail.incidents);
   const { generatedAt: now } = matrix;
   const regionNames = new Map(matrix.regions.map(({ id, name }) => [id, name]));
-  const region = (view.region !== null && regionNames.get(view.region)) || unknownWords.unknown;
+  const region = (view.region !== null && regionNames.get(view.region)) || "unknown";
   const labels = new Map(
     matrix.components.map(({ component, kind, label }) => [
       component,
@@ -78,22 +78,23 @@ function ChainRead({ detail: { chain, exchange }, now }: { detail: VenueDetail; 
   if (chain.venue === exchange.id)
     return (
       <p>
-        {venueWords.readAt}{" "}
+        Its blocks are read at{" "}
         {chain.providers.map((id, place) => (
           <>
             {place > 0 && ", "}
             <a href={`/venues/${id}`}>{id}</a>
           </>
         ))}
-        . {venueWords.noneAtFault}
+        . If it stands at all of them, it is the fault of none.
       </p>
     );
   if (chain.standsSince === null) return null;
   return (
     <p>
       <Sign state="outage" />{" "}
-      <a href={`/incidents/${chain.incident}`}>{venueWords.chainStands(isolated(chain.name))}</a>{" "}
-      <Instant at={chain.standsSince} now={now} /> {venueWords.notAtFault(chain.providers.length)}
+      <a href={`/incidents/${chain.incident}`}>{isolated(chain.name)} has stood still or gone back since</a>{" "}
+      <Instant at={chain.standsSince} now={now} /> at all {chain.providers.length} providers that we read; none of them
+      is down for it.
     </p>
   );
 }
@@ -108,14 +109,13 @@ function Facts({ detail: { exchange, typicalMs, generatedAt }, matrix }: { detai
       <span aria-live="polite">
         <StateWord state={matrix.state} fault={commonFault(matrix.components)} />
       </span>{" "}
-      {boardWords.forTime} <Elapsed from={matrix.since} now={now} />, {venueWords.since}{" "}
-      <Instant at={matrix.since} now={now} />.{" "}
+      for <Elapsed from={matrix.since} now={now} />, since <Instant at={matrix.since} now={now} />.{" "}
       <a href={`/?category=${exchange.category}`}>{categoryWords[exchange.category]}</a>.{" "}
-      {exchange.symbol !== null && venueWords.measuredBy(isolated(exchange.symbol))}{" "}
-      {typicalMs !== null && venueWords.typical(msText(typicalMs))}{" "}
+      {exchange.symbol !== null && `Measured with ${isolated(exchange.symbol)}.`}{" "}
+      {typicalMs !== null && `An answer typically takes ${msText(typicalMs)}.`}{" "}
       {sinceMs(generatedAt, now) >= worthSayingMs && (
         <>
-          {venueWords.figuresOf}{" "}
+          The figures below the matrix are of{" "}
           <time dateTime={generatedAt} data-exact>
             {exactText(generatedAt)}
           </time>

@@ -12,15 +12,15 @@ export interface ViewPickerProps {
 /** Links to the same page over another range, or as another region sees it. */
 export function ViewPicker({ view, regions }: ViewPickerProps) {
   return (
-    <nav aria-label={viewWords.label} id="view" class="view">
-      <Choice name={viewWords.from}>
+    <nav aria-label="Choose region and range" id="view" class="view">
+      <Choice name="Seen from">
         {regions.map(({ id, name }) => (
           <Option key={id} path={pathOf({ ...view, region: id })} chosen={id === view.region}>
             {isolated(name)}
           </Option>
         ))}
       </Choice>
-      <Choice name={viewWords.over}>
+      <Choice name="Over">
         {(["24h", "7d"] as const).map((range) => (
           <Option key={range} path={pathOf({ ...view, range })} chosen={range === view.range}>
             {viewWords.ranges[range]}

@@ -3,7 +3,7 @@ import { isolated } from "../parts/isolated.js";
 import type { Filter } from "../board/filter.js";
 import { Elapsed } from "../parts/instant.js";
 import { StateWord } from "../parts/sign.js";
-import { boardWords, wallWords } from "../words.js";
+import { boardWords } from "../words.js";
 
 /** A line has room for as many; the tiles show that there are more. */
 const mostIncidents = 3;
@@ -28,12 +28,12 @@ export function WallIncidents({ board, filter }: { board: Board; filter: Filter 
           <a href={`/incidents/${slug}`}>
             {isolated(names.get(venue) ?? venue)}: {isolated(label)}
           </a>{" "}
-          {boardWords.forTime} <Elapsed from={startedAt} now={generatedAt} />
+          for <Elapsed from={startedAt} now={generatedAt} />
         </li>
       ))}
       {open.length > shown.length && (
         <li>
-          <a href="/incidents?status=open">{wallWords.moreOpen(open.length - shown.length)}</a>
+          <a href="/incidents?status=open">and {open.length - shown.length} more</a>
         </li>
       )}
     </ul>

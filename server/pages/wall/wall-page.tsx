@@ -6,7 +6,7 @@ import { ageText } from "../data-age.js";
 import type { PageProps } from "../page.js";
 import { Headline } from "../parts/headline.js";
 import type { Regions } from "../parts/region-health.js";
-import { boardWords, wallWords } from "../words.js";
+import { boardWords } from "../words.js";
 import { WallIncidents } from "./wall-incidents.js";
 import { WallRegions } from "./wall-regions.js";
 import { WallTile } from "./wall-tile.js";
@@ -24,13 +24,18 @@ export function wallPage({ board, regions, filter }: WallPageProps): PageProps {
   const { generatedAt } = board;
   const { activeIncidents } = board.summary;
   return {
-    ...{ title: `${wallWords.title}: ${title}`, icon: state, section: "wall", json: null, generatedAt, age },
+    ...{ title: `Wall: ${title}`, icon: state, section: "wall", json: null, generatedAt, age },
     ...{ refreshS: 15, bare: true },
     children: (
       <>
         <Headline
           {...{ state, age }}
-          answer={[answer, ...(activeIncidents > 0 ? [wallWords.openIncidents(activeIncidents)] : [])].join(" ")}
+          answer={[
+            answer,
+            ...(activeIncidents > 0
+              ? [`${activeIncidents} open ${activeIncidents === 1 ? "incident" : "incidents"}.`]
+              : []),
+          ].join(" ")}
         />
         <WallIncidents board={board} filter={filter} />
         {venues.length === 0 && board.venues.length > 0 && <p>{boardWords.nothingFound}</p>}

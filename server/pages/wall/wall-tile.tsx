@@ -2,7 +2,6 @@ import type { Board } from "../board/board-headline.js";
 import { Elapsed } from "../parts/instant.js";
 import { Sign } from "../parts/sign.js";
 import { commonFault, lookOf } from "../parts/state-rank.js";
-import { boardWords, wallWords } from "../words.js";
 
 /** One venue, as large as fits. */
 export function WallTile({ venue, now }: { venue: Board["venues"][number]; now: string }) {
@@ -17,8 +16,8 @@ export function WallTile({ venue, now }: { venue: Board["venues"][number]; now: 
         </a>
       </h2>
       <p>
-        <b>{word}</b> {boardWords.forTime} <Elapsed from={since} now={now} />
-        {activeIncidents > 0 && `, ${wallWords.incidents(activeIncidents)}`}
+        <b>{word}</b> for <Elapsed from={since} now={now} />
+        {activeIncidents > 0 && `, ${activeIncidents} open ${activeIncidents === 1 ? "incident" : "incidents"}`}
       </p>
     </li>
   );

@@ -25,7 +25,7 @@ export function AnswerBody({ document, homes, operation, type, media, caption }:
   if (type === "text/csv")
     return (
       <details>
-        <summary>{referenceWords.columns}</summary>
+        <summary>Columns</summary>
         <div
           dangerouslySetInnerHTML={{ __html: markdownHtml(schema.description!, { addressOf: (href) => href }).html }}
         />
@@ -43,7 +43,7 @@ export function AnswerBody({ document, homes, operation, type, media, caption }:
   if (name !== null && homes.get(name) !== operation.operationId)
     return (
       <p>
-        {referenceWords.sameFields} <a href={`#${name}`}>{name}</a>.
+        The fields are those of <a href={`#${name}`}>{name}</a>.
       </p>
     );
   return (

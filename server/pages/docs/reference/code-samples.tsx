@@ -1,5 +1,3 @@
-import { referenceWords } from "../../words.js";
-
 export interface CodeSamplesProps {
   url: string;
   isJson: boolean;
@@ -14,7 +12,7 @@ export function CodeSamples({ url, isJson, isFile }: CodeSamplesProps) {
       <Code text={`curl ${isFile ? "-OJ" : "--compressed"} '${url}'`} />
       {isJson && (
         <details>
-          <summary>{referenceWords.otherLanguages}</summary>
+          <summary>In JavaScript and Python</summary>
           <Code text={`const response = await fetch("${url}");\nconst data = await response.json();`} />
           <Code text={`import json, urllib.request\ndata = json.load(urllib.request.urlopen("${url}"))`} />
         </details>

@@ -1,5 +1,5 @@
 import type { OpenAPIObject, SchemaObject } from "openapi3-ts/oas31";
-import { referenceWords } from "../../words.js";
+
 import { Described } from "./described.js";
 import { type BodyField, fieldsOf } from "./fields.js";
 import { schemaOf } from "./openapi-parts.js";
@@ -14,9 +14,8 @@ export interface FieldsTableProps {
 
 /** Every field of a body, those of its parts beneath it. */
 export function FieldsTable({ document, schema, caption }: FieldsTableProps) {
-  const { name, type, meaning, example } = referenceWords;
   return (
-    <ReferenceTable caption={caption} columns={[name, type, meaning, example]}>
+    <ReferenceTable caption={caption} columns={["Name", "Type", "Meaning", "Example"]}>
       {fieldsOf(schema).map((field) => (
         <FieldRow key={field.within + field.name} document={document} field={field} />
       ))}
@@ -37,7 +36,7 @@ function FieldRow({ document, field }: { document: OpenAPIObject; field: BodyFie
       </th>
       <td>
         <SchemaType part={part} />
-        {isOptional && `, ${referenceWords.optional}`}
+        {isOptional && `, may be absent`}
       </td>
       <td>
         <Described text={part.description ?? schemaOf(document, part).description ?? ""} />

@@ -6,7 +6,7 @@ import type {
   ResponseObject,
   SchemaObject,
 } from "openapi3-ts/oas31";
-import { referenceWords } from "../../words.js";
+
 import { AnswerBody } from "./answer-body.js";
 import { CodeSamples, PostSample } from "./code-samples.js";
 import { Described } from "./described.js";
@@ -40,10 +40,7 @@ export function OperationSection({ document, described, homes }: OperationSectio
         </p>
       )}
       {parameters.length > 0 && (
-        <ParametersTable
-          caption={(method === "GET" ? referenceWords.parametersOf : referenceWords.headersOf)(id)}
-          parameters={parameters}
-        />
+        <ParametersTable caption={(method === "GET" ? parametersOfText : headersOfText)(id)} parameters={parameters} />
       )}
       {path === null ? (
         <Received {...{ document, described, homes }} />
@@ -55,7 +52,7 @@ export function OperationSection({ document, described, homes }: OperationSectio
 }
 
 export function headingOf({ method, path }: DescribedOperation): string {
-  return `${method} ${path ?? referenceWords.toReceiver}`;
+  return `${method} ${path ?? "to your receiver of alerts"}`;
 }
 
 /** What a client sends and gets. */
@@ -67,29 +64,29 @@ function Answered({ document, described: { path, operation }, homes }: Operation
   const url = `${document.servers![0]!.url}${addressOf(path!, (operation.parameters ?? []) as ParameterObject[])}`;
   return (
     <>
-      <h4>{referenceWords.examples}</h4>
+      <h4>Examples to copy</h4>
       {sent.length > 0 ? (
         <PostSample url={url} body={JSON.stringify(sent[0]![1].example)} />
       ) : (
         <CodeSamples url={url} isJson={"application/json" in content} isFile={"Content-Disposition" in headers} />
       )}
-      {sent.length > 0 && <h4>{referenceWords.body}</h4>}
+      {sent.length > 0 && <h4>Body</h4>}
       {sent.map(([type, media]) => (
-        <AnswerBody key={type} {...{ document, homes, operation, type, media }} caption={referenceWords.body} />
+        <AnswerBody key={type} {...{ document, homes, operation, type, media }} caption="Body" />
       ))}
-      <h4>{referenceWords.response}</h4>
+      <h4>Response</h4>
       {Object.entries(content).map(([type, media]) => (
         <AnswerBody key={type} {...{ document, homes, operation, type, media }} />
       ))}
       <p>
-        {referenceWords.caches}{" "}
+        Caching:{" "}
         {caches.map((cache, at) => (
           <>
-            {at > 0 && referenceWords.or}
+            {at > 0 && " or "}
             <code>{cache}</code>
           </>
         ))}
-        . {referenceWords.headers}: <HeaderNames headers={headers} />.
+        . Headers: <HeaderNames headers={headers} />.
       </p>
       <OtherAnswers document={document} statuses={Object.entries(others)} />
     </>
@@ -107,21 +104,29 @@ function addressOf(path: string, parameters: readonly ParameterObject[]): string
 /** What a receiver gets and answers. */
 function Received({ document, described: { operation }, homes }: OperationSectionProps) {
   const { content } = operation.requestBody as RequestBodyObject;
-  const { status, meaning } = referenceWords;
+
   return (
     <>
-      <h4>{referenceWords.body}</h4>
+      <h4>Body</h4>
       {Object.entries(content).map(([type, media]) => (
         <AnswerBody key={type} {...{ document, homes, operation, type, media }} />
       ))}
-      <ReferenceTable caption={referenceWords.receiverAnswers} columns={[status, meaning]}>
+      <ReferenceTable caption="What your answer means" columns={["Status", "Meaning"]}>
         {Object.entries(operation.responses as Record<string, ResponseObject>).map(([code, { description }]) => (
           <tr key={code}>
-            <th scope="row">{code === "default" ? referenceWords.anyOther : statusText(code)}</th>
+            <th scope="row">{code === "default" ? "other" : statusText(code)}</th>
             <td>{description}</td>
           </tr>
         ))}
       </ReferenceTable>
     </>
   );
+}
+
+function parametersOfText(name: string): string {
+  return `Parameters of ${name}`;
+}
+
+function headersOfText(name: string): string {
+  return `Headers of ${name}`;
 }

@@ -12,7 +12,7 @@ export function OtherAnswers({ document, statuses }: { document: OpenAPIObject; 
   const ids = answerIds(document);
   return (
     <p>
-      {referenceWords.otherAnswers}{" "}
+      Other answers:{" "}
       {statuses.map(([status, part], at) => (
         <>
           {at > 0 && ", "}
@@ -24,7 +24,7 @@ export function OtherAnswers({ document, statuses }: { document: OpenAPIObject; 
 }
 
 export function statusText(status: string): string {
-  return status === "default" ? referenceWords.anyError : status;
+  return status === "default" ? "errors of any request" : status;
 }
 
 export function AnswersSection({ document }: { document: OpenAPIObject }) {
@@ -39,7 +39,7 @@ export function AnswersSection({ document }: { document: OpenAPIObject }) {
       {answers.map(([name, answer]) => (
         <Answer key={name} name={name} answer={answer as ResponseObject} />
       ))}
-      <p id="Problem">{referenceWords.answersSentence}</p>
+      <p id="Problem">The body of an error has these fields:</p>
       <FieldsTable
         document={document}
         schema={schemaOf(document, problem)}
@@ -59,7 +59,7 @@ function Answer({ name, answer }: { name: string; answer: ResponseObject }) {
         <a href={`#${name}`}>{headingOfAnswer(name)}</a>
       </h3>
       <p>
-        {description} {referenceWords.headers}: <HeaderNames headers={headers} />.
+        {description} Headers: <HeaderNames headers={headers} />.
       </p>
       {example !== undefined && <Code text={JSON.stringify(example, null, 2)} />}
     </section>
@@ -69,8 +69,8 @@ function Answer({ name, answer }: { name: string; answer: ResponseObject }) {
 /** `Answer404Retracted` is one of the 404, and `AnswerMcp400` a 400 of `/mcp`. */
 function headingOfAnswer(name: string): string {
   const [, status = "default"] = /(\d+)/.exec(name) ?? [];
-  if (name.startsWith("AnswerMcp")) return referenceWords.ofMcp(statusText(status));
-  return name.endsWith("Retracted") ? referenceWords.retracted(status) : statusText(status);
+  if (name.startsWith("AnswerMcp")) return `${statusText(status)} of /mcp`;
+  return name.endsWith("Retracted") ? `${status} of an incident` : statusText(status);
 }
 
 /** Headers by name, as links to what they mean where that is shared. */
@@ -91,9 +91,8 @@ export function HeaderNames({ headers }: { headers: Record<string, HeaderObject 
 }
 
 function HeadersTable({ document }: { document: OpenAPIObject }) {
-  const { name, meaning, example } = referenceWords;
   return (
-    <ReferenceTable caption={referenceWords.headers} columns={[name, meaning, example]}>
+    <ReferenceTable caption="Headers" columns={["Name", "Meaning", "Example"]}>
       {Object.entries(document.components!.headers!).map(([key, part]) => {
         const header = headerOf(document, part);
         return (

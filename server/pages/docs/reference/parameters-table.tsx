@@ -1,5 +1,5 @@
 import type { ParameterObject, SchemaObject } from "openapi3-ts/oas31";
-import { referenceWords } from "../../words.js";
+
 import { Described } from "./described.js";
 import { ReferenceTable } from "./reference-table.js";
 import { SchemaType } from "./schema-type.js";
@@ -10,9 +10,8 @@ export interface ParametersTableProps {
 }
 
 export function ParametersTable({ caption, parameters }: ParametersTableProps) {
-  const { name, values, defaultValue, meaning } = referenceWords;
   return (
-    <ReferenceTable caption={caption} columns={[name, values, defaultValue, meaning]}>
+    <ReferenceTable caption={caption} columns={["Name", "Values", "Default", "Meaning"]}>
       {parameters.map((parameter) => (
         <tr key={parameter.name}>
           <th scope="row">
@@ -35,6 +34,6 @@ export function ParametersTable({ caption, parameters }: ParametersTableProps) {
 
 function DefaultValue({ required, schema }: ParameterObject) {
   const value = (schema as SchemaObject).default as string | number | undefined;
-  if (required) return <>{referenceWords.required}</>;
-  return value === undefined ? <>{referenceWords.none}</> : <code>{value}</code>;
+  if (required) return <>required</>;
+  return value === undefined ? <>none</> : <code>{value}</code>;
 }

@@ -1,7 +1,7 @@
 /** The reference of the API, made of its OpenAPI document alone. */
 import type { OpenAPIObject, RequestBodyObject, ResponseObject, SchemaObject } from "openapi3-ts/oas31";
 import type { PageProps } from "../../page.js";
-import { docsWords, referenceWords } from "../../words.js";
+import { referenceWords } from "../../words.js";
 import { Contents } from "../contents.js";
 import { Code } from "./code-samples.js";
 import { Described } from "./described.js";
@@ -12,7 +12,7 @@ import { AnswersSection } from "./other-answers.js";
 import { SchemaType } from "./schema-type.js";
 
 export function referencePage(document: OpenAPIObject): PageProps {
-  const title = docsWords.reference;
+  const title = "API reference";
   const groups = groupsOf(document);
   const homes = homesOf(document, groups);
   const shared = Object.keys(document.components!.schemas!).filter((name) => name !== "Problem" && !homes.has(name));
@@ -28,7 +28,7 @@ export function referencePage(document: OpenAPIObject): PageProps {
               <Described text={paragraph} />
             </p>
           ))}
-          <p>{referenceWords.base}</p>
+          <p>All addresses are below this one:</p>
           <Code text={document.servers![0]!.url} />
         </div>
         <Contents entries={[...groups.map(entryOf), ...lastEntries]} />
@@ -98,7 +98,7 @@ function entryOf({ id, title, operations }: OperationGroup) {
 
 const lastEntries = [
   { id: "answers", text: referenceWords.answers, parts: [] },
-  { id: "types", text: referenceWords.schemas, parts: [] },
+  { id: "types", text: "Shared types", parts: [] },
 ];
 
 /** Parts of several bodies, each described once. */
@@ -106,7 +106,7 @@ function SharedTypes({ document, names }: { document: OpenAPIObject; names: read
   return (
     <section aria-labelledby="types">
       <h2 id="types">
-        <a href="#types">{referenceWords.schemas}</a>
+        <a href="#types">Shared types</a>
       </h2>
       {names.map((name) => (
         <section key={name} aria-labelledby={name}>

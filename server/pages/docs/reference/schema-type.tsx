@@ -1,5 +1,5 @@
 import type { SchemaObject } from "openapi3-ts/oas31";
-import { referenceWords } from "../../words.js";
+
 import { referredName, type SchemaPart } from "./openapi-parts.js";
 
 /** What values a schema allows, in words. */
@@ -13,7 +13,7 @@ export function SchemaType({ part }: { part: SchemaPart }) {
       <>
         {anyOf.map((one, at) => (
           <>
-            {at > 0 && referenceWords.or}
+            {at > 0 && " or "}
             <SchemaType part={one} />
           </>
         ))}
@@ -23,7 +23,7 @@ export function SchemaType({ part }: { part: SchemaPart }) {
   if (items)
     return (
       <>
-        {referenceWords.listOf} {minItems !== undefined && minItems === maxItems && `${minItems} `}
+        list of {minItems !== undefined && minItems === maxItems && `${minItems} `}
         <SchemaType part={items} />
       </>
     );
@@ -31,12 +31,12 @@ export function SchemaType({ part }: { part: SchemaPart }) {
   if (keys?.enum)
     return (
       <>
-        {referenceWords.countsBy} <Values values={keys.enum as unknown[]} />
+        an integer for any of <Values values={keys.enum as unknown[]} />
       </>
     );
-  if (format === "date-time") return <>{referenceWords.instant}</>;
-  if (format === "date") return <>{referenceWords.day}</>;
-  return <>{`${String(type ?? referenceWords.any)}${rangeOf(schema)}`}</>;
+  if (format === "date-time") return <>instant, ISO 8601 in UTC</>;
+  if (format === "date") return <>UTC day</>;
+  return <>{`${String(type ?? "any value")}${rangeOf(schema)}`}</>;
 }
 
 /** More would hide what stands around them; the OpenAPI document has them all. */
@@ -52,7 +52,7 @@ function Values({ values }: { values: readonly unknown[] }) {
           <code>{String(value)}</code>
         </>
       ))}
-      {rest > 0 && ` ${referenceWords.moreValues(rest)}`}
+      {rest > 0 && ` and ${rest} more`}
     </>
   );
 }
@@ -60,5 +60,5 @@ function Values({ values }: { values: readonly unknown[] }) {
 function rangeOf({ minimum, maximum }: SchemaObject): string {
   if (minimum === undefined) return "";
   const isBounded = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER;
-  return `, ${isBounded ? referenceWords.between(minimum, maximum) : referenceWords.from(minimum)}`;
+  return `, ${isBounded ? `${minimum} to ${maximum}` : `${minimum} or more`}`;
 }
