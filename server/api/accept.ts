@@ -1,7 +1,7 @@
 import type { Request } from "express";
 
 /**
- * Whether the client prefers a page for people, as browsers do. Those that take anything get the form for programs.
+ * Whether the client prefers a page for people, as browsers do. Clients that accept anything get the form for programs.
  *
  * @param others media types of the forms for programs
  */

@@ -4,7 +4,7 @@ import { chosenEncoding } from "./encoding.js";
 
 /** For 5 s, and for another half minute while a cache revalidates it. */
 export const dataCache = "public, max-age=5, stale-while-revalidate=30";
-/** For what changes only with a deployment, or never. */
+/** For bodies that change only with a deployment, or never. */
 export const longCache = "public, max-age=300";
 
 /** The unparsed query: repeated and structured parameters must be visible to be refused. */

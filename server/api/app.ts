@@ -114,7 +114,7 @@ export function makeApp(
   app.use(onlyWholeRequests);
   const faults = makeFaults(log);
   const onFault = (error: unknown) => void faults.isPassing(error, "/mcp");
-  // before all others, which refuse to be POSTed to
+  // before the other routes, which refuse POST
   const source = boardSource({ ...options, boards, windows, incidents, onFault });
   addMcpRoute(app, {
     ...{ makeServer: agentServers({ source, onBug: onFault }), baseUrl: options.baseUrl, limit },
@@ -190,7 +190,7 @@ const MiB = 2 ** 20;
 const hundred = { bodies: 100, bytes: 16 * MiB };
 const one = { bodies: 1, bytes: 64 * MiB };
 
-/** Statements over windows of up to 365 lengths and many filters: far more responses than are cached. */
+/** Statements over windows of up to 365 lengths and many filters: far more responses than the cache holds. */
 const ofWholeWindows = new Set(["reliability", "reliability_csv", "incidents_csv", "detection"]);
 
 const onlyWholeRequests: RequestHandler = (request, response, next) => {

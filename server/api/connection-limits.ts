@@ -1,4 +1,4 @@
-/** Bounds what the connections of one client, and of all together, may hold. */
+/** Limits how many connections one client, and all clients together, may hold, and for how long. */
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -7,7 +7,7 @@ import { ipKeyGenerator } from "express-rate-limit";
 import { ipv6Subnet } from "./rate-limit.js";
 
 export interface ConnectionLimits {
-  /** Open connections of one address. Those of trusted proxies are of many clients, and not counted. */
+  /** Open connections of one address. Those of trusted proxies carry many clients and do not count. */
   perAddress: number;
   /** Of this process. */
   total: number;
@@ -43,10 +43,11 @@ export function limitConnections(server: Server, limits: ConnectionLimits, isPro
 }
 
 /**
- * The newest response on each connection, and the end of those that are not read: a client that takes ten bytes at a
- * time would keep a body in memory for hours. A short one is in the kernel at once, which says nothing of its reading,
- * and keeps it for minutes after the connection is closed. So a connection ends, which a client that reads sees and
- * answers; after another silence it is reset, and counts until then.
+ * Tracks the newest response on each connection, and closes connections whose client does not read: one that takes ten
+ * bytes at a time would keep a body in memory for hours. A short response goes to the kernel at once, so sending it
+ * does not show that the client reads, and the kernel keeps it for minutes after the connection is closed. So we first
+ * end the connection, which a client that reads sees and answers; after another silence we reset it, and it counts
+ * until then.
  */
 export function watchResponses(server: Server, { readWithinMs, silentForMs }: ConnectionLimits) {
   const newest = new Map<Duplex, { response: ServerResponse; sentAtMs: number | null }>();

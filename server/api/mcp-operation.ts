@@ -1,4 +1,4 @@
-/** How `/mcp` is described: the only operation that is a POST. Its tools describe themselves, by `tools/list`. */
+/** The description of `/mcp`, the only operation that is a POST. Its tools describe themselves, by `tools/list`. */
 import type { HeadersObject, OperationObject, ResponseObject } from "openapi3-ts/oas31";
 import { groups } from "./operation.js";
 import { exampleOf } from "./schemas/example.js";

@@ -1,4 +1,4 @@
-/** The venue that is probably meant where no venue has the id that somebody gave. */
+/** Guesses which venue somebody means by an id that no venue has. */
 import type { Registry } from "../../shared/registry/registry.js";
 import { nearestWord } from "../../shared/text/nearest-word.js";
 import { watchedVenues } from "../../shared/registry/chain-venues.js";
@@ -19,12 +19,12 @@ export function nearVenue<Venue extends NamedVenue>(typed: string, venues: reado
   const called = venues.find((venue) => wordsOf(venue).some((word) => plainName(word) === plain));
   if (called) return called;
   const words = venues.flatMap((venue) => [venue.id, venue.name].map((word) => ({ venue, word: plainName(word) })));
-  // the longest: `binance-futures` is meant by "binance futures exchange", not `binance`
+  // the longest: "binance futures exchange" means `binance-futures`, not `binance`
   const [within] = words
     .filter(({ word }) => word.length > 2 && plain.includes(word))
     .sort((a, b) => b.word.length - a.word.length);
   if (within) return within.venue;
-  // the shortest, and no syllable: `usd` and `coin` are in names that have nothing to do with them
+  // the shortest, and not by a mere syllable: `usd` and `coin` occur in unrelated names
   const [longer] = words
     .filter(({ word }) => plain.length >= 5 && word.includes(plain))
     .sort((a, b) => a.word.length - b.word.length);

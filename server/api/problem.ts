@@ -64,7 +64,7 @@ export function problemSender(log: Log, answerAsPage?: AnswerAsPage): SendProble
       try {
         return answerAsPage(response, body);
       } catch (error) {
-        // thrown on, it would become another problem, whose page fails too
+        // if rethrown, it would become another problem, whose page fails, too
         log.error("rendering the page of an error failed", { stack: stackOf(error) });
       }
     response.type("application/problem+json").send(JSON.stringify(body));

@@ -24,7 +24,7 @@ export function makeLimit(perMinute: number): RateLimit | null {
   return perMinute > 0 ? { perMinute, store: new MemoryStore(), sites: minuteStore() } : null;
 }
 
-/** One that no limiter of the library opens. */
+/** A store that no limiter of the library initialises. */
 function minuteStore(): MemoryStore {
   const store = new MemoryStore();
   store.init({ windowMs: 60_000 } as Options);
@@ -74,9 +74,9 @@ function secondsUntil(time: Date | undefined): number {
 }
 
 /**
- * Counts that many more for a request which asks for several things.
+ * Counts `more` further requests, for a request that asks for several things.
  *
- * @returns null, or the seconds to wait: they are more than allowed
+ * @returns null, or the seconds to wait if that exceeds the limit
  */
 export async function countMore(
   { perMinute, store }: Pick<RateLimit, "perMinute" | "store">,

@@ -156,7 +156,7 @@ const headersOf = keptWith((encoded: Encoded) => [
   ...["Content-Length", String(encoded.bytes.length)],
 ]);
 
-/** Caches what is made of an object for the object's lifetime. */
+/** Memoizes `make` for each object, as long as the object lives. */
 function keptWith<K extends object, V>(make: (from: K) => V): (from: K) => V {
   const kept = new WeakMap<K, V>();
   return (from) => {

@@ -26,7 +26,7 @@ export interface WhileBusy {
   onHeld: (error?: unknown) => void;
 }
 
-/** Turns a snapshot into one whose body says that it is stale; into itself while it is not. */
+/** Marks the body of a stale snapshot as stale; returns a fresh snapshot unchanged. */
 export type Aged = (snapshot: Snapshot) => Snapshot | Promise<Snapshot>;
 
 interface SnapshotRow {

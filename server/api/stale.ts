@@ -6,16 +6,16 @@ import type { Aged, Snapshot } from "./snapshot.js";
 /** Beyond this age of the newest decision, a body is stale: several ticks are missing. */
 export const staleAfterMs = 30_000;
 
-/** How long a reading of the clock serves: a body from memory then needs no database. */
+/** How long a reading of the clock may be used, so that a body from memory needs no database. */
 const readingKeptMs = 5_000;
 
-/** Longer than a reading takes. A body that is in memory does not wait longer for a database that is busy. */
+/** Longer than a reading takes. A body in memory waits no longer than this for a busy database. */
 const patienceMs = 1_000;
 
 /** How far the instants of a silent engine are behind, at least; see `sql/views/010-clock.sql`. */
 const silentBehindMs = 30_000;
 
-/** Ages are given in these steps, so that a stale body is not made for each request. */
+/** Ages are rounded down to these steps, so that not every request makes a new stale body. */
 const stepS = 10;
 
 /**
@@ -60,7 +60,7 @@ export interface Freshness {
   ageSeconds: number | null;
 }
 
-/** The same for those who hold no body, such as an open stream. Also without a database: then the age only grows. */
+/** The same without a body, as for an open stream. It needs no database: without one, the age only grows. */
 export function makeFreshness(clock: DatabaseClock, afterMs: number): () => Promise<Freshness> {
   return async () => {
     await readSoon(clock);
@@ -71,7 +71,7 @@ export function makeFreshness(clock: DatabaseClock, afterMs: number): () => Prom
   };
 }
 
-/** Reads the clock, unless that takes long or fails: those who need the database report that it is away. */
+/** Reads the clock, unless that takes long or fails: whoever needs the database reports that it is unreachable. */
 async function readSoon(clock: DatabaseClock): Promise<void> {
   const read = clock.read().catch(() => null);
   await Promise.race([read, delay(patienceMs, null, { ref: false })]);
@@ -80,20 +80,20 @@ async function readSoon(clock: DatabaseClock): Promise<void> {
 /**
  * The instant of the newest decision; null before the first.
  *
- * @param generatedAt of a body: when the reading is old, it may be the newest witness of a decision. An instant that a
- * silent engine shows witnesses none: it is at least that much before the database's time
+ * @param generatedAt of a body: when the reading is old, it may be the newest evidence of a decision. The instant that
+ * a silent engine shows is none: it is at least `silentBehindMs` before the database's time
  */
 function newestDecision(reading: ClockReading, generatedAt: Date): Date | null {
   const isWitness = +generatedAt > Math.max(+reading.generated_at, +reading.read_at - silentBehindMs);
   return isWitness && !isFresh(reading) ? generatedAt : reading.ticked_at;
 }
 
-/** Milliseconds since then. */
+/** Milliseconds since the decision. */
 function ageOf(reading: ClockReading, decidedAt: Date | null): number | null {
   return decidedAt && +reading.read_at + (performance.now() - reading.askedAtMs) - +decidedAt;
 }
 
-/** As bodies give it. */
+/** Seconds in whole steps, as bodies give them. */
 function inSteps(ageMs: number | null): number | null {
   return ageMs === null ? null : Math.floor(ageMs / 1000 / stepS) * stepS;
 }

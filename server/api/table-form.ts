@@ -1,4 +1,4 @@
-/** How a query says in which form a resource is wanted: as JSON, or as a table. */
+/** Reads from a query in which form it asks for a resource: as JSON, or as a table. */
 import type { DecimalMark } from "../../shared/text/spreadsheet-safe-csv.js";
 import { choice, parameterReader, type Parameters, type Values } from "./parameters.js";
 import type { BadParameter } from "./problem.js";
@@ -34,7 +34,7 @@ export const formatParameters = {
 export type Form = Values<typeof formatParameters>;
 
 /**
- * Makes a reader of the query of a resource that is JSON and a table.
+ * Makes the query reader of a resource that exists as JSON and as a table.
  *
  * @param ending of the address, which says the format; null: the parameter `format` says it
  */

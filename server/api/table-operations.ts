@@ -20,8 +20,8 @@ interface DescribedTable extends Pick<Operation, "group" | "names" | "parameters
 }
 
 /**
- * Tables, each format at an address of its own: clients are generated with one type for each operation, and those of an
- * operation that answers JSON or a table can read only the JSON.
+ * Tables, each format at an address of its own: generated clients have one type for each operation, and of an operation
+ * that answers JSON or a table they could read only the JSON.
  */
 export function tableOperations(registry: Registry, venue: Schema<string>): Operation[] {
   const tables: DescribedTable[] = [

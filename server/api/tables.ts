@@ -42,7 +42,7 @@ const mebibyte = 2 ** 20;
 export function tableAnswerer({ pool, siteUrl, clock, whileBusy }: TableOptions): AnswerTable {
   const methodologyUrl = `${siteUrl}/methodology`;
   const tables = makeSnapshots({ file: asOneRow }, { bodies: 100, bytes: 16 * mebibyte }, clock, whileBusy);
-  /** Of each table. They go with it, and are smaller. */
+  /** The forms of each table. They are collected with it, and are smaller. */
   const made = new WeakMap<Snapshot, Map<string, Promise<Body>>>();
 
   /** The rows of a statement as the row of a snapshot. */

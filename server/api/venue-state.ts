@@ -31,10 +31,10 @@ export function venueStateRoute(registry: Registry, boards: Boards): RequestHand
   };
 }
 
-/** The registry has both, the database not yet. */
+/** The registry has both, but the database does not yet. */
 export function noSuchView(venue: string, region: string): Problem {
   return new Problem(
     503,
-    `The database does not have both venue ${venue} and region ${region} yet: venuewatch migrate brings them there. Try again later.`,
+    `The database does not have both venue ${venue} and region ${region} yet: venuewatch migrate adds them. Try again later.`,
   );
 }

@@ -70,7 +70,8 @@ export async function startWeb(options: AppOptions & { port: number; host: strin
     },
     answer,
   );
-  // 16 KiB bound them; of more headers than this Node would drop the rest, and our checks with them
+  // The limit of 16 KiB suffices. With a maximum count, Node would drop further headers, and our checks would miss
+  // them.
   server.maxHeadersCount = 0;
   const isProxy = app.get("trust proxy fn") as (address: string, hop: number) => boolean;
   limitConnections(server, limits, (address) => isProxy(address, 0));
@@ -130,7 +131,7 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex, unfinish
   writeRefusal(socket, status, detail);
 }
 
-/** The unanswered request is itself the unreadable one: only `/mcp` is POSTed to, and waits for a body. */
+/** The unanswered request is itself the unreadable one: only `/mcp` accepts POST, and waits for a body. */
 function isWaitingForBody({ req, headersSent }: ServerResponse): boolean {
   return req.method === "POST" && !req.complete && !headersSent;
 }

@@ -42,11 +42,11 @@ function widthOf(header: string, { numFmt = "" }: Kind): number {
 function cellOf(value: unknown, isTime: boolean): CellValue {
   if (typeof value !== "string") return value as number | boolean | null;
   const at = isTime ? new Date(value) : null;
-  // a workbook has no earlier dates: such a one stays text
+  // workbooks have no earlier dates, so an earlier one stays text
   return at !== null && +at >= Date.UTC(1900, 0, 1) ? at : cellText(value);
 }
 
-/** The most UTF-16 units that a cell may have; Excel calls a workbook with more in one broken. */
+/** The most UTF-16 units that a cell may have; Excel considers a workbook with a longer cell broken. */
 const mostText = 32_767;
 
 /** What XML 1.0 forbids, even as an escape. */

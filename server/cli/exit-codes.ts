@@ -6,7 +6,7 @@
 
 import { exitCodes, outputFault, reportError } from "../../shared/process/user-error.js";
 
-/** By the code that other commands end with. */
+/** Keyed by the code with which other commands end. */
 const besidesAnswers = { [exitCodes.bug]: 70, [exitCodes.userError]: 64 } as const;
 
 /** Prints an error, and ends the process. */
@@ -21,14 +21,14 @@ export function endAtUncaughtErrors(): void {
 }
 
 /**
- * Prints an answer and ends the process with its code, also if the reader of the output has left. Requests and look-ups
+ * Prints an answer and ends the process with its code, even if the reader of the output has left. Requests and look-ups
  * that are still running end with it.
  *
  * @throws UserError if the output cannot be written
  */
 export function endWithAnswer(code: number, output: string, remark: string | null): Promise<never> {
   return new Promise((_, reject) => {
-    // the error also comes to the callback
+    // the callback gets the error, too
     process.stdout.on("error", () => {});
     process.stdout.write(output, (error) => {
       const isLost = error && (error as NodeJS.ErrnoException).code !== "EPIPE";

@@ -14,8 +14,8 @@ import { verdictOf } from "./check/verdict.js";
 import { serviceAt, url } from "./service-option.js";
 
 export const help = `Says whether a venue is down, or it is just you. It asks a running venuewatch what the regions see,
-and meanwhile measures the venue and four others once from this machine, as a probe does; within a few seconds, or ten if one is silent, it names
-the culprit. The endpoints of the venue are those of the registry (REGISTRY).
+and meanwhile measures the venue and four others once from this machine, as a probe does. It names the culprit within a
+few seconds, or within ten if one of them is silent. The endpoints of the venue are those of the registry (REGISTRY).
 
 The exit code is the verdict: 0 nothing is wrong, 1 the venue is degraded, 2 it is in outage, 3 it cannot be determined;
 20 only this country or network is affected, 21 your requests are limited, 22 this machine's network, 23 its resolver,
@@ -51,14 +51,14 @@ export async function run({ values, words: [venue = ""] }: Given): Promise<void>
   await endWithAnswer(exitCodeOf(verdict, examined.evidence), output, remarkOn(venue, loaded, examined));
 }
 
-/** Without other venues that need credentials, which this machine may not have. */
+/** The registry without other venues that need credentials, which this machine may not have. */
 function askable(registry: Registry, wanted: string): Registry {
   const isWanted = ({ id, formerIds = [] }: Venue) => [id, ...formerIds].includes(wanted);
   const venues = registry.venues.filter((venue) => isWanted(venue) || !needsCredentials(venue));
   return withCredentials({ ...registry, venues });
 }
 
-/** How to ask better; null: it could not be. */
+/** Advice for a better question; null if there is none. */
 function remarkOn(venue: string, registry: Registry, { evidence, isUnwatched, isAway }: Examined): string | null {
   const watched = watchedVenues(registry);
   const chain = watched.find(({ id }) => id === venue)?.heads;

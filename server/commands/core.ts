@@ -56,7 +56,7 @@ export async function run(): Promise<void> {
       statementTimeoutMs,
     });
     life.onClose("database connections", pool.close);
-    // core also starts without a database, with a warning: nothing that comes up beside it can keep it from starting
+    // core also starts without a database, with a warning: no program that starts beside it can keep it from starting
     await warnUnlessReachable(pool, url, log);
     const leasePool = openPool(url, {
       applicationName: "core lease",
@@ -143,7 +143,7 @@ export async function run(): Promise<void> {
 }
 
 const migrationWords = {
-  begins: "waiting for the migration: the database is not that of this build; run venuewatch migrate",
+  begins: "waiting for the migration: the database does not have this build's schema; run venuewatch migrate",
   lasts: "still waiting for the migration",
   over: "the database is migrated",
 };

@@ -243,7 +243,9 @@ async function earlier(): Promise<void> {
   });
 }
 
-/** The engine catches up first with the samples that came while the history was made: then the board is current. */
+/**
+ * Waits for the engine to catch up with the samples that came while the history was made: then the board is current.
+ */
 async function engineHasCaughtUp(pool: Pool): Promise<void> {
   const giveUpMs = performance.now() + 30_000;
   while (performance.now() < giveUpMs) {

@@ -5,10 +5,10 @@ import { makeLog } from "../../shared/log/log.js";
 import { stackOf } from "../../shared/process/user-error.js";
 import { serviceAt, url } from "./service-option.js";
 
-export const help = `Answers agents of language models by the Model Context Protocol, on standard input and output: whether
-a venue is down, its details, incidents, and comparisons. It asks a running venuewatch by its public API, and only
-reads. Clients start it themselves; docs/agents.md says how. It ends when its input ends. The log goes to standard
-error.`;
+export const help = `Answers agents of language models over the Model Context Protocol, on standard input and output:
+whether a venue is down, its details, incidents, and comparisons. It asks a running venuewatch through its public API,
+and only reads. Clients start it themselves; docs/agents.md says how. It ends when its input ends. The log goes to
+standard error.`;
 
 export const options = { url } satisfies Options;
 
@@ -18,7 +18,7 @@ export async function run({ values }: Given): Promise<void> {
   await runToEnd(log, async (life) => {
     life.onClose("connections to the service", service.close);
     const source = serviceSource(service);
-    // only here: loading the SDK takes 0.4 s, which wrong options need not wait for
+    // loaded only here: the SDK takes 0.4 s, and an error about wrong options need not wait for it
     const { answerStdio } = await import("../mcp/answer-stdio.js");
     log.info("answering on standard input and output", { service: service.url });
     await answerStdio({

@@ -18,7 +18,7 @@ export interface MeasuredPart {
   fault: Fault | null;
   /** A reason of `unmeasuredReasons`, or why it was skipped or cut short; null: it was measured. */
   unmeasured: string | null;
-  /** Also of an answer whose rest was not waited for. */
+  /** Also set for an answer whose rest we did not wait for. */
   httpStatus: number | null;
   /** What else is known of a socket's fault; the venue may have written it. */
   detail: string | null;
@@ -39,7 +39,7 @@ export function isSkipped({ unmeasured }: MeasuredPart): boolean {
 /** Faults that affect a whole host: its other endpoints are skipped. */
 const hostFaults = new Set(["dns", "connect", "tls", "timeout"]);
 
-/** Connections to one host. Handshakes that go on at the same time make each other slower. */
+/** Connections to one host. Simultaneous handshakes slow each other down. */
 const mostLanes = 3;
 
 /**
@@ -96,7 +96,7 @@ async function endpointOnce(
 ): Promise<MeasuredPart> {
   const startMs = performance.now();
   const first = await measure(deadline, fresh);
-  // the server had closed the connection that was kept, which says nothing
+  // the server had closed the kept connection, which says nothing about it
   const isStale = isUnmeasured(first) && first.unmeasured === "stale";
   const outcome = isStale && !deadline.aborted ? await measure(deadline, true) : first;
   if (isUnmeasured(outcome)) return unmeasured(endpoint, outcome.unmeasured);
@@ -110,7 +110,7 @@ async function endpointOnce(
   };
 }
 
-/** It was given up before its own timeout: it may be slow, and good. */
+/** It was given up before its own timeout: it may be slow but good. */
 function unansweredFor(ms: number): string {
   return `no whole answer within ${(ms / 1000).toFixed(1)} s`;
 }
@@ -126,7 +126,8 @@ function componentOf({ name }: RestEndpoint): string {
 /**
  * Opens each socket of a venue once, all together.
  *
- * @param withinMs then a socket that is not open yet is given up without a fault: the probe waits ten seconds
+ * @param withinMs after this time, a socket that is not open yet is given up without a fault: the probe waits ten
+ * seconds
  */
 export function socketsOnce(
   { socket }: Pick<Venue, "socket">,

@@ -15,7 +15,8 @@ export async function run(): Promise<void> {
   const log = makeLog("migrate", settings.logLevel);
   await runToEnd(log, async (life) => {
     const registry = await loadRegistry(settings.registry, settings.probesPerAddress ?? 1);
-    // here alone: every start of the service and every upgrade runs this once, but the other programs several times
+    // only here: every start of the service and every upgrade runs this command once, but the other programs several
+    // times
     const ages = ageSentences(agesOf(registry, new Date()));
     if (ages.length > 0)
       log.warn(`entries of the registry may no longer be true: ${ages.join("; ")}`, { advice: ageAdvice });

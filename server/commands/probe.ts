@@ -21,7 +21,7 @@ import { UserError } from "../../shared/process/user-error.js";
 import { sendHeartbeat, endLease } from "../../probe/lease/heartbeat.js";
 
 export const help = `Measures the venues of the registry from REGION, and delivers the samples to the database. While
-the database is away it keeps measuring, and stores the samples in DATA_DIR until it is back. Several probes of one
+it is unreachable, the probe keeps measuring, and stores the samples in DATA_DIR until it is back. Several probes of one
 region divide its venues among themselves; when one dies, the others take over its venues within twelve seconds.`;
 
 /** About a second's samples of the largest registry; if more wait, the database does not accept them. */

@@ -22,7 +22,7 @@ export const actions: Record<string, Action> = {
     help: `Lists how often the probes of one address ask each origin, beside the limits of the venues; entries that were
 compared with their sources more than ${agedAfterDays} days ago; what ends within ${endsSoonDays} days or has ended; where the venues do not
 serve everybody; and where overrides and whole entries differ from the catalogue, whose repairs do not reach them. It
-asks nobody. The exit code is 2 if the registry is invalid, if a venue cannot be measured within its limits, or if
+sends no requests. The exit code is 2 if the registry is invalid, if a venue cannot be measured within its limits, or if
 something has ended; the rest are warnings.`,
     options: {
       probes: {
@@ -160,7 +160,7 @@ async function show({ words: [wanted], values }: Given): Promise<void> {
   const whole = { ...registry, venues };
   const shown = values["secrets"] === true ? whole : withoutOwnSecrets(whole);
   print(true, shown, "");
-  // it would be valid, and measured at addresses that do not exist
+  // a cut registry would be valid, but measured at addresses that do not exist
   if (JSON.stringify(shown) !== JSON.stringify(whole))
     process.stderr.write(
       "venuewatch: addresses of your own are cut; --secrets prints what can be used as a registry\n",

@@ -49,7 +49,7 @@ export interface StatusJson {
   url: string;
   /** What the exit code says. */
   state: StateWord;
-  /** Why the service says nothing, or nothing that still holds; null: it does. */
+  /** Why the service says nothing, or nothing current; null if it does. */
   problem: string | null;
   /** Null: it says nothing. */
   board?: BoardBody | null;

@@ -14,7 +14,7 @@ import { replicaState } from "../database/replica.js";
 import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 
 export const help = `Serves the public API at PORT, and its own health at HEALTH_PORT. It only reads the database, from
-DATABASE_READ_URL if set; /readyz then reports the replica's lag, and is not ready beyond half a minute.`;
+DATABASE_READ_URL if set; /readyz then reports the replica's lag, and is not ready when it exceeds half a minute.`;
 
 /** A page that takes longer is aborted: its reader has given up long before. */
 const statementTimeoutMs = 10_000;

@@ -77,8 +77,8 @@ export async function migrate(
 }
 
 /**
- * Sets what the prelude sets for the database, because connections that are older do not have it; the embedded database
- * has a single session for all.
+ * Repeats the prelude's settings of the database for this transaction: older connections do not have them, and the
+ * embedded database has a single session for all.
  */
 function inOurNames<Result>(work: (tx: Db) => Promise<Result>) {
   return async (tx: Db) => {
@@ -205,8 +205,8 @@ async function syncAsCore(tx: Db, registry: Registry): Promise<void> {
 }
 
 /**
- * Drops the former definitions, once every statement has ended that may have resolved their names. They disturb nobody,
- * so if somebody reads them for longer, as a dump does, they are left to the next migration.
+ * Drops the former definitions once every statement that may have resolved their names has ended. They are harmless, so
+ * if somebody reads them for longer, as a dump does, they are left to the next migration.
  */
 async function dropFormer(pool: Pool, step: Step, log: Log, patienceMs: number): Promise<void> {
   const [former] = await pool.query<{ stand: boolean }>(sql`

@@ -16,8 +16,7 @@ export const communityAdvice =
   "from postgresql.conf where it is set, and restart the server";
 
 /**
- * To be called outside a transaction, because TimescaleDB must be loaded before a session has done anything else with
- * it.
+ * Call it outside a transaction, because TimescaleDB must be loaded before a session has done anything else with it.
  *
  * @throws UserError if there is no suitable TimescaleDB; then nothing was created
  */
@@ -52,7 +51,7 @@ async function makeExtension(pool: Pool): Promise<Extension> {
   try {
     await pool.transaction(async (tx) => {
       await tx.script("create extension if not exists timescaledb");
-      // only with the extension is its library loaded, and its licence known
+      // its library is loaded, and its licence known, only once the extension exists
       refuseUnsuitable((await extensionOf(tx))!);
     });
   } catch (error) {

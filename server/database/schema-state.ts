@@ -29,7 +29,7 @@ export interface DefinitionsMade {
   intact: boolean;
 }
 
-/** Null if there are none, or if a version before 0.8 created them. */
+/** Null if there are none. */
 export async function definitionsMade(db: Db): Promise<DefinitionsMade | null> {
   const [table] = await db.query<{ here: boolean }>(
     sql`select to_regclass('venuewatch.definition') is not null as here`,

@@ -85,7 +85,7 @@ function feedOf({ official }: Venue, names: ReadonlyMap<string, string>) {
   return { officialFeed, officialAddress: officialFeed === address ? null : address };
 }
 
-/** What readers may know of the entry; a field that it lacks is missing. */
+/** The public part of the entry, without the fields that it lacks. */
 function entryOf(venue: Venue, { chains = {} }: Registry) {
   const { sources, checkedAt, until, limits, blockedIn, edgeCacheMs, ccxt, chain, heads } = venue;
   const ofChain = { blockMs: chain === null ? undefined : chains[chain]?.blockMs, providers: heads?.providers };
@@ -129,7 +129,7 @@ function fingerprintOf({ regions }: Registry, { rest, socket }: Venue, component
     .slice(0, 22);
 }
 
-/** Nothing where there are none, so that earlier fingerprints still hold. */
+/** Nothing if there are none, so that fingerprints of entries without headers stay valid. */
 function headersOf({ headers }: Pick<RestEndpoint | SocketConfig, "headers">) {
   return headers ? [headers] : [];
 }

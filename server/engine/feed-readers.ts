@@ -19,7 +19,7 @@ const readAgainMs = 5_000;
  * since no other core reads that feed until it is due again. Closing aborts the reading.
  *
  * @param readNextFeed resolves with the milliseconds until the next feed is due
- * @param leads looked at before each reading, and every `lookMs` while this core does not lead
+ * @param leads checked before each reading, and every `lookMs` while this core does not lead
  */
 export function startFeedReaders(
   readNextFeed: (signal: AbortSignal) => Promise<number>,

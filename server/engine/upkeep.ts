@@ -19,7 +19,7 @@ export interface UpkeepPace {
 
 export const usualUpkeepPace: UpkeepPace = {
   // A minute is published when it is four minutes old (sql/views/010-clock.sql), so it is refreshed three times in the
-  // last minute before that. Refreshing every 4 s published nothing sooner, and took an eighth of the embedded
+  // last minute before that. Refreshing every 4 s would publish nothing sooner, and take an eighth of the embedded
   // database's time.
   newestMs: 20_000,
   openBucketsMs: minuteMs,
@@ -129,7 +129,7 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
   let late: "rolled up" | "waits" | "failed" = "waits";
   /** When the current hour was last recomputed; null since the start. */
   let currentHourAt: Date | null = null;
-  /** What expires together, and what of it is still to be compared with its roll-ups; null: nothing was chosen. */
+  /** Spans that expire together and are still to be compared with their roll-ups; null: none were chosen. */
   let expiring: { at: Date; spans: Span[] } | null = null;
 
   async function rollUpOpenBuckets(at: Date): Promise<void> {
@@ -150,7 +150,7 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
     }
   }
 
-  /** Samples are compared with their roll-ups before they are dropped: one hour or day of a venue at a time. */
+  /** Compares samples with their roll-ups before it drops them: one hour or day of a venue at a time. */
   async function dropOld(at: Date): Promise<"in part" | void> {
     const reason = "old chunks cannot be dropped until late samples are rolled up";
     if (late === "waits") throw new NotYet(reason);

@@ -68,7 +68,7 @@ export function parquetSchemaOf(columns: readonly ParquetColumn[]): SchemaElemen
  * By the name of the type in PostgreSQL. The older `converted_type` is written beside the logical type, because readers
  * that predate logical types know only that.
  *
- * @throws Error for a type that no exported view has had so far
+ * @throws Error for a type that no exported view has
  */
 function columnType(name: string): ColumnType {
   const type = types[name];

@@ -4,7 +4,7 @@ import { type Dataset, type DatasetName, datasets, type Period } from "./dataset
 export interface DatasetFolder {
   /** Relative to the dataset, like `what=samples/date=2026-11-21`. */
   path: string;
-  /** What the names of its files begin with, like `samples-2026-11-21`. */
+  /** The beginning of its files' names, like `samples-2026-11-21`. */
   stem: string;
   period: Period;
 }

@@ -22,7 +22,7 @@ export interface GrowingFile {
   append(rows: readonly unknown[][]): Promise<void>;
   /** Writes the rest, to the disk. */
   finish(): Promise<WrittenFile>;
-  /** Closes it as it is. */
+  /** Closes the unfinished file. */
   abandon(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export async function createParquetFile(
     const columnData = columns.map(({ name, isKey, elements }, i) => ({
       name,
       data: group[i]!,
-      // instants of a series rise evenly, which leaves next to nothing of them
+      // instants of a series rise evenly, so this encoding shrinks them to next to nothing
       ...(isKey && elements[0]!.type === "INT64" && { encoding: "DELTA_BINARY_PACKED" as const }),
     }));
     group = columns.map(() => []);

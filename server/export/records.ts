@@ -15,7 +15,7 @@ interface Component {
   component: string;
 }
 
-/** How much time one statement searches, which follows from how many rows the one before found. */
+/** How much time one statement searches, adapted to the number of rows that the previous one found. */
 interface Pace {
   windowMs: number;
   widestMs: number;
@@ -39,8 +39,8 @@ export async function columnsOf(pool: Pool, wanted: RecordFilter): Promise<strin
  * Each page is read completely and its connection released before the page is yielded, so a slow disk delays nobody
  * else. On the embedded database, an open cursor would make everybody else wait.
  *
- * Samples and minutes are read one component after another. A component is an index and the segments of compressed
- * chunks, so this reads each row once; a whole day in this order would be sorted first, on disk.
+ * Samples and minutes are read one component after another. The index and the segments of compressed chunks are by
+ * component, so this reads each row once; a whole day in this order would first be sorted on disk.
  *
  * @param onShare called with the share of the period that has been read
  */

@@ -28,7 +28,7 @@ interface FileLimits {
   fileRows: number;
 }
 
-/** The end of a file lists its row groups, and is in memory until the file is whole. */
+/** The footer of a file lists its row groups, and stays in memory until the file is complete. */
 const mostGroups = 100;
 
 /** As many as a century of months; readers open each of them. */
@@ -60,8 +60,8 @@ export async function writeDataset(pool: Pool, wanted: RecordFilter, options: Da
 }
 
 /**
- * Writes a folder under a temporary name beside it, and renames it when all of it is on the disk: so it is there as a
- * whole or not at all. Of an export that fails or is stopped, nothing remains; one that is killed leaves the temporary
+ * Writes a folder under a temporary name beside it, and renames it when all of it is on the disk: so it exists as a
+ * whole or not at all. An export that fails or is stopped leaves nothing; one that is killed leaves the temporary
  * folder.
  */
 async function whole(folder: string, write: (unfinished: string) => Promise<void>): Promise<void> {
@@ -85,7 +85,7 @@ async function whole(folder: string, write: (unfinished: string) => Promise<void
   }
 }
 
-/** Without this, a power failure could take the names in a folder away again. */
+/** Without this, a power failure could lose the names in a folder. */
 async function sync(folder: string): Promise<void> {
   const handle = await open(folder);
   try {

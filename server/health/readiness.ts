@@ -12,10 +12,10 @@ import { definitionsFault, schemaState } from "../database/schema-state.js";
 export async function readiness(pool: Pool, ofReplica = false): Promise<Readiness> {
   const checks: Readiness["checks"] = {
     database: { ok: false, detail: "not reached" },
-    schema: { ok: false, detail: "not known while the database is away" },
-    engine: { ok: false, detail: "not known while the database is away" },
+    schema: { ok: false, detail: "unknown while the database is unreachable" },
+    engine: { ok: false, detail: "unknown while the database is unreachable" },
     ...(ofReplica && {
-      replica: { ok: false, detail: "not known while the database is away" },
+      replica: { ok: false, detail: "unknown while the database is unreachable" },
     }),
   };
   try {
@@ -23,11 +23,11 @@ export async function readiness(pool: Pool, ofReplica = false): Promise<Readines
     checks.database = { ok: true, detail: "reachable" };
     checks.engine = checks.schema.ok
       ? await engineCheck(pool)
-      : { ok: false, detail: "not known before the schema is current" };
+      : { ok: false, detail: "unknown until the schema is current" };
     if (ofReplica)
       checks.replica = checks.schema.ok
         ? replicaCheck(await replicaState(pool))
-        : { ok: false, detail: "not known before the schema is current" };
+        : { ok: false, detail: "unknown until the schema is current" };
   } catch (error) {
     // the message could name hosts and users: this page is public
     const { code } = error as NodeJS.ErrnoException;

@@ -1,7 +1,7 @@
 /**
  * Which addresses alerts may be sent to: those of the public internet. Otherwise anybody who gives us a URL could make
- * us send requests that he cannot send himself: to our own ports, to our neighbours, and to the services that hand out
- * the credentials of a cloud machine.
+ * us send requests that they cannot send themselves: to our own ports, to our neighbours, and to the services that hand
+ * out the credentials of a cloud machine.
  */
 
 import { BlockList, isIP } from "node:net";

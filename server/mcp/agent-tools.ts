@@ -34,7 +34,7 @@ const regionArgument = {
   ...{ minLength: 1, maxLength: 80 },
 };
 
-/** Separate, since as an argument its words would be inferred as any text. */
+/** A separate constant: as an argument, its words would be inferred as `string`. */
 const statusWords = oneOf(["open", "closed", "all"], "Only open or only closed incidents, or all.");
 
 const uptimeParts = ["measuredDays", "measuredMinutes", "scheduledMinutes", "uptimePctLow", "uptimePctHigh"];

@@ -14,7 +14,7 @@ export interface StdioOptions extends AgentServerOptions {
 /** Far more than a question needs. */
 const mostBytes = 1024 * 1024;
 
-/** Resolves when the client has closed the input and has all answers, or does not read them any longer. */
+/** Resolves when the client has closed the input and has all answers, or no longer reads them. */
 export async function answerStdio({ input, output, onIgnored, ...options }: StdioOptions): Promise<void> {
   const mcp = makeAgentServer(options);
   const transport = new StdioServerTransport(input, output, { maxBufferSize: mostBytes });
@@ -27,13 +27,15 @@ export async function answerStdio({ input, output, onIgnored, ...options }: Stdi
   await Promise.race([
     new Promise<void>((resolve) => input.on("end", resolve).on("close", resolve)).then(answered),
     new Promise<void>((resolve) => output.on("error", () => resolve())),
-    // a message that is too long: the end of it cannot be found
+    // after a message that is too long, whose end cannot be found
     new Promise<void>((resolve) => (mcp.server.onclose = resolve)),
   ]);
   await mcp.close();
 }
 
-/** A line that is no JSON, no message, or too long; or a message that belongs to none of ours. */
+/**
+ * The client's fault: a line that is not JSON, not a message or too long, or a message that belongs to none of ours.
+ */
 function isOfClient({ name, message }: Error): boolean {
   return name === "SyntaxError" || name === "ZodError" || /^(ReadBuffer|Unknown message|Received a)/.test(message);
 }

@@ -1,8 +1,8 @@
 /**
- * `/mcp`: the Model Context Protocol over HTTP, without sessions. The only path of the service that is POSTed to; it
- * reads, too.
+ * `/mcp`: the Model Context Protocol over HTTP, without sessions. The only path of the service that accepts POST; it,
+ * too, only reads.
  *
- * The SDK is loaded by the first message: it takes 0.4 s and 33 MB, which a service that no agent asks does not need.
+ * The SDK is loaded by the first message: it takes 0.4 s and 33 MB, which a service without agents does not need.
  */
 import { isIP } from "node:net";
 import express, { type ErrorRequestHandler, type RequestHandler, type Response, type Router } from "express";
@@ -43,7 +43,7 @@ export function addMcpRoute(router: Pick<Router, "route">, options: McpRouteOpti
       ...(limit ? [limiter(limit, sendRpcError)] : []),
       onlyAllowedCallers(options.baseUrl),
       bodyInTime,
-      // not compressed: no client does that, and it would have to be bounded twice
+      // not compressed: no client compresses, and a compressed body would need two limits
       express.json({ limit: mostBodyBytes, type: "application/json", strict: false, inflate: false }),
       onlyFewMessages(limit),
       answerMessages(options),
@@ -59,8 +59,8 @@ const noStore: RequestHandler = (_request, response, next) => {
 };
 
 /**
- * Answers only some requests of browsers, as the protocol requires against DNS rebinding. It keeps pages of strangers
- * from asking in the name of their readers. It hides no data: /v1 gives the same to any page. Behind a proxy that
+ * Answers only some requests of browsers, as the protocol requires against DNS rebinding. It keeps strangers' pages
+ * from sending requests in their readers' names. It hides no data: /v1 gives the same to any page. Behind a proxy that
  * passes on a client's own X-Forwarded-Host, only the origin protects.
  */
 function onlyAllowedCallers(baseUrl: string): RequestHandler {
@@ -149,8 +149,8 @@ function answerMessages({ makeServer }: McpRouteOptions): RequestHandler {
 }
 
 /**
- * Those that the transport reads; others may have any content. It would refuse clients that do not accept
- * text/event-stream too, as generated ones and curl: no answer of ours is one.
+ * The headers that the transport reads; others may have any content. `accept` is fixed: the transport would refuse
+ * clients that do not also accept text/event-stream, such as generated ones and curl, though no answer of ours is one.
  */
 function readHeaders(given: NodeJS.Dict<string | string[]>): Headers {
   const headers = new Headers({ accept: "application/json, text/event-stream" });

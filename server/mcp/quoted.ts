@@ -23,10 +23,10 @@ export function namedVenue({ id, name }: { id: string; name: string }): string {
 /** The longest name that a registry may have. */
 export const mostName = 100;
 
-/** Of a notice's title and of what a caller sent. */
+/** The longest text of a notice's title, and of what a caller sent. */
 export const mostTitle = 200;
 
-/** Of why something is unknown or failed. */
+/** The longest text of why something is unknown or failed. */
 export const mostDetail = 600;
 
 const mostAddress = 300;

@@ -1,4 +1,4 @@
-/** The tools' data from a venuewatch that runs elsewhere, by its public API. */
+/** The tools' data from a venuewatch that runs elsewhere, through its public API. */
 import { VenuewatchError } from "@venuewatch/client";
 import type { RemoteService } from "../remote/service.js";
 import { type AgentSource, BadArgument, NoData } from "./agent-source.js";

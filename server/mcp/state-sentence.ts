@@ -32,7 +32,7 @@ export function stateSentences(venue: StatedVenue): string {
   const { state, byQuorum, generatedAt: now } = venue;
   const since = sinceWords(venue.since, now);
   const broken = brokenWords(venue);
-  // of one region's view, what all together decide is said instead
+  // for one region's view, the decision of all regions takes the place of dissent
   const dissent = byQuorum === null ? dissentWords(state, venue.regions, now) : "";
   const unseen = byQuorum === null ? unseenWords(venue.regions) : quorumWords(byQuorum, now);
   const rest = `${unknownWords(venue)}${unseen}`;
@@ -88,7 +88,7 @@ function unknownWords({ state, components }: StatedVenue): string {
   return ` Whether ${componentList(unknown)} ${unknown.length === 1 ? "works" : "work"} is unknown: that is neither up nor down.${because}`;
 }
 
-/** More would be read by nobody. */
+/** Nobody would read more. */
 const [mostRegions, mostComponents] = [6, 12];
 
 /** `; "US East" (us-east) is blocked since …`: the regions that see it otherwise than all together; empty: none. */

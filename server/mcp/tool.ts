@@ -129,7 +129,7 @@ function shown(value: unknown): string {
 const mostItems = 50;
 
 /**
- * A schema of the API without examples and some of its parts, and with shorter lists: what a model has no use for costs
+ * A schema of the API without examples and some of its parts, and with shorter lists: what a model does not need costs
  * it as much as what it needs.
  *
  * @param leftOut places such as `venues.days`
@@ -161,7 +161,7 @@ export function narrowed<Described extends Schema>(
   }
 }
 
-/** What of a body a schema describes. */
+/** The part of a body that a schema describes. */
 function partOf(schema: SchemaObject, value: unknown): unknown {
   if (value === null) return null;
   const { anyOf, items, maxItems, properties } = schema;

@@ -142,8 +142,8 @@ function verdictOf({ statusCode: status = 0, headers }: IncomingMessage, from: U
 }
 
 /**
- * Validators that cannot be sent back unchanged are dropped, and so is a time in the future: the document would be
- * unmodified since then until that time.
+ * Validators that cannot be sent back unchanged are dropped, and so is a time in the future: until that time, the
+ * server would call every version unmodified.
  */
 function documentOf({ headers, body }: EndedExchange): FetchedDocument {
   const sendable = (value = "") => (/^[\x21-\x7e][\x20-\x7e]{0,500}$/.test(value) ? value : null);

@@ -107,8 +107,8 @@ function noticeOf(entry: Entry, kind: Notice["kind"], start: string, impact: str
 }
 
 /**
- * A page that says that something is wrong, and lists nothing: a component is down without an incident, or the lists
- * have other names now. So a lost list never looks like silence.
+ * Stands for a page that says that something is wrong, but lists nothing: a component is down without an incident, or
+ * the lists were renamed. So a lost list never looks like silence.
  */
 function wordOf(page: Body["page"]): Notice {
   const status = plainText(page.status, 100);

@@ -76,7 +76,7 @@ export async function listenToDocument(
 function collectFrames(pushed: PushedDocument, resolve: (document: FetchedDocument) => void) {
   const frames: string[] = [];
   let bytes = 0;
-  // a server may push on until the socket is closed
+  // a server may keep pushing until the socket is closed
   let hasEnded = false;
   return { add, end };
 

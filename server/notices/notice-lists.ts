@@ -22,9 +22,9 @@ function earliest(parts: NoticeList[]): Date | null {
 }
 
 /**
- * How far back a list goes whose end may have been cut off; null: unknown. If it is not ordered by the times of
- * publication, newer entries may have been cut off. Times that cannot be true say nothing: by one of the year 1, all
- * notices that are not listed would have been taken down.
+ * How far back a list goes if its end may have been cut off; null: unknown. If it is not ordered by the times of
+ * publication, newer entries may have been cut off. Implausible times are ignored: with one of the year 1, all notices
+ * that are not listed would count as taken down.
  */
 export function reachOf(postedMs: number[], at: Date): Date | null {
   const known = postedMs.filter((ms) => canBePosted(ms, at));
@@ -47,7 +47,10 @@ export function newest(lists: NoticeList[], most: number): NoticeList[] {
   });
 }
 
-/** Entries are stored at each change, so only the newest are stored whole: a feed that changes all fills no disk. */
+/**
+ * Entries are stored at each change, so only the newest are stored whole: a feed that changes all of them cannot fill
+ * the disk.
+ */
 const [mostWhole, mostShort] = [1024 * 1024, 500];
 
 /** The same lists; beyond a mebibyte of newer entries, an entry is cut. */

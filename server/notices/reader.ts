@@ -33,7 +33,7 @@ export interface FeedReaderOptions extends DocumentFetcherOptions {
   readingMs?: number;
 }
 
-/** A document that was understood completely, for answers that it has not changed since. */
+/** A document that was understood completely, kept for answers that it has not changed since. */
 interface Remembered {
   validators: Validators;
   taken: Taken;
@@ -244,7 +244,7 @@ function latePart(url: string, readingMs: number): Part {
   };
 }
 
-/** The host, and of the path what the catalogue or a format has, too. The rest of a URL may be secret. */
+/** The host, and the parts of the path that the catalogue or a format also has. The rest of a URL may be secret. */
 function nameOf(url: string): string {
   const { host, pathname } = new URL(url);
   const isPublic = (part: string) => part === scheduledMaintenances || wordsOf(part).every(isWordOfCatalogue);

@@ -23,7 +23,7 @@ export const statuspage: FeedFormat = {
   ],
 };
 
-/** How many entries a list has that may have been cut. A list with fewer goes back to the beginning. */
+/** The number of entries at which a list may have been cut. A shorter list goes back to the beginning. */
 const fullPage = 50;
 
 interface Page {

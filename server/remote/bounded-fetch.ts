@@ -1,4 +1,4 @@
-/** `fetch` for our client that limits everything a server may send, and not only the body. */
+/** A `fetch` for our client that limits everything a server may send, not only the body. */
 
 import type { IncomingMessage } from "node:http";
 import type { VenuewatchOptions } from "@venuewatch/client";
@@ -15,7 +15,7 @@ export interface BoundedFetch {
   close: () => Promise<void>;
 }
 
-/** Receives the headers of each answer, and the wall time between which it was made. */
+/** Receives the headers of each answer, and the wall-clock times between which it was made. */
 export type OnAnswer = (headers: IncomingMessage["headers"], askedAtMs: number, answeredAtMs: number) => void;
 
 /** The signal of the request ends it. */

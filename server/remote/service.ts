@@ -1,4 +1,4 @@
-/** A venuewatch that runs elsewhere, for programs: read by our own client, with bodies that are what they should be. */
+/** A venuewatch that runs elsewhere, for programs: read with our own client, and every body is checked. */
 
 import { isDeepStrictEqual } from "node:util";
 import { Venuewatch, VenuewatchError } from "@venuewatch/client";
@@ -98,7 +98,7 @@ function makeAjv(): Ajv2020 {
   });
 }
 
-/** What a name may be, wherever a body has it: sentences name things by their ids. */
+/** The allowed form of each id, wherever it is in a body: sentences name things by their ids. */
 const ids: Record<string, RegExp> = {
   ...{ id: /^[a-z0-9-]{1,64}$/, venue: /^[a-z0-9-]{1,64}$/, venues: /^[a-z0-9-]{1,64}$/ },
   ...{ region: /^[a-z0-9-]{1,64}$/, regions: /^[a-z0-9-]{1,64}$/, component: /^(rest|ws):[a-z0-9-]{1,64}$/ },

@@ -16,7 +16,7 @@ export function maintenanceOf(
   const venue = isolated(venueName);
   const title = isolated(notice.title);
   const createdAt = notice.postedAt ?? notice.firstSeenAt;
-  // an unchanged one is as old as its announcement, though we may have read it later
+  // an unchanged notice is as old as its announcement, though we may have read it later
   const changedAt = modifiedAt === notice.firstSeenAt ? createdAt : modifiedAt;
   const updatedAt = over ? (resolvedAt ?? changedAt) : changedAt;
   const status = over ? "completed" : startedAt > now ? "scheduled" : "in_progress";

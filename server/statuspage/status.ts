@@ -11,7 +11,7 @@ const descriptions = {
   outage: "Major Service Outage",
 };
 
-/** The state of a page as a whole, how much of it nobody knows, and for how long, if the engine is silent. */
+/** The overall state of a page, how much of it is unknown, and for how long, if the engine is silent. */
 export function statusOf(page: StatuspageData): StatuspageStatus {
   const { state, name, stale, components } = page;
   const description = descriptionOf(state, name === null, components);

@@ -1,4 +1,4 @@
-/** What `sql/queries/statuspage.sql` answers: a page of one venue or of all, in our own words. */
+/** The result of `sql/queries/statuspage.sql`: a page of one venue or of all, in our own words. */
 import { incident } from "../api/schemas/incident.js";
 import { officialIncident } from "../api/schemas/official.js";
 import {

@@ -31,7 +31,7 @@ export interface Added {
 }
 
 /**
- * Adds a channel. Events are held off meanwhile, so that none is missed or queued twice: an earlier event is queued
+ * Adds a channel. It blocks new events meanwhile, so that none is missed or queued twice: an earlier event is queued
  * only with `open`, a later one is delivered as usual.
  *
  * @throws UserError when a venue does not exist, or when no venue passes both filters

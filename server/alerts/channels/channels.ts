@@ -12,7 +12,7 @@ export async function channelsOf(
 }
 
 /**
- * The channel of that number, which may be a removed one.
+ * The channel with that number, which may be a removed one.
  *
  * @throws UserError when there is none
  */
@@ -25,7 +25,7 @@ export async function channelOf(db: Db, id: number): Promise<Channel> {
 /**
  * Locks a channel for a change, until the transaction ends.
  *
- * @throws UserError when there is none of that number, or when it was removed
+ * @throws UserError when no channel has that number, or when it was removed
  */
 export async function standingChannel(tx: Db, id: number): Promise<Channel> {
   await tx.query(sql`select from channel where channel_id = ${id} for no key update`);
@@ -34,7 +34,7 @@ export async function standingChannel(tx: Db, id: number): Promise<Channel> {
   throw await noChannel(tx, id);
 }
 
-/** The error for a number of which there is no channel, or a removed one. */
+/** The error for a number that no channel has, or only a removed one. */
 export async function noChannel(db: Db, id: number): Promise<UserError> {
   const [gone] = await channelsOf(db, { id, removed: true });
   if (gone)

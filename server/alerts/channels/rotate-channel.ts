@@ -30,7 +30,7 @@ export async function rotateSecret(pool: Pool, sealing: Sealing, id: number, ove
     const [row] = await tx.query<{ destination: Buffer; secret: Buffer }>(
       sql`select destination, secret from channel where channel_id = ${id}`,
     );
-    // encrypted with another key, a sender could decrypt only one of the two
+    // if it was encrypted with another key, a sender could decrypt only one of the two
     sealing.open(row!.destination, "destination");
     sealing.open(row!.secret, "secret");
     await tx.query(sql`

@@ -14,14 +14,13 @@ export interface ServiceAddress {
   siteUrl: string;
 }
 
-/** After a failure: the database is away, or not migrated yet. */
+/** After a failure: the database is unreachable, or not migrated yet. */
 const retryMs = 5_000;
 /** After a success: a database that was restored from a backup may have lost the address. */
 const refreshMs = 3_600_000;
 
 /**
- * Stores the address in the database, again and again while core runs. If cores have different addresses, the latest
- * write wins.
+ * Keeps the address stored in the database while core runs. If cores have different addresses, the latest write wins.
  */
 export function startKeepingAddress(db: Db, address: ServiceAddress, log: Log): Loop {
   return startLoop(async () => {

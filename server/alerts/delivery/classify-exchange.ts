@@ -56,7 +56,8 @@ function endingByStatus({ status, headers }: EndedExchange, host: string): Endin
   return {
     result: "refused",
     error: `expected a status of 2xx from ${host}, got ${status}${hundreds === 3 ? "; redirects are not followed" : ""}`,
-    // a wait that cannot be meant is cut, too: sending sooner could use up the attempts, and ten minutes do little harm
+    // an implausible wait is capped, too, not ignored: sending sooner could use up the attempts, and ten minutes do
+    // little harm
     retryAfterMs: retryAfterMs(headers["retry-after"], Date.now(), { credibleMs: Infinity }) || null,
   };
 }

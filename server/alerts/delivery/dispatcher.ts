@@ -21,7 +21,7 @@ import { endUnsent, watchUnreadable } from "./unsent.js";
 export interface DispatcherOptions {
   db: Pick<Pool, "file" | "transaction">;
   poster: Poster;
-  /** Null without a key: deliveries are made and wait, none is sent. */
+  /** Null without a key: deliveries are made and wait, but none is sent. */
   sealing: Sealing | null;
   write: AlertWriter;
   log: Log;
@@ -43,7 +43,9 @@ export interface Dispatcher {
   close: () => Promise<void>;
 }
 
-/** Deliveries made by one statement, in some tenths of a second: in a storm, sending continues in between. */
+/**
+ * Deliveries that one statement makes, in some tenths of a second; in a storm, sending continues between statements.
+ */
 const deliveriesAtOnce = 10_000;
 
 /**
@@ -174,7 +176,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       // turns continue meanwhile and record results
       await attempts.allAnswered(endMs);
       await turning.end();
-      // with the claims of the last turn
+      // including those that the last turn claimed
       await attempts.close(endMs);
       await settle();
     },

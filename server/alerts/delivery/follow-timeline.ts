@@ -3,12 +3,12 @@ import type { Log } from "../../../shared/log/log.js";
 import type { RecentlySent } from "./recently-sent.js";
 
 /**
- * Returns a function that takes the database's current timeline and resolves with whether it is new. Where the
- * database failed over, it writes back what this dispatcher sent on the former primary and the new one lost: call it
- * before anything else is decided or sent.
+ * Returns a function that takes the database's current timeline and resolves with whether it is new. After a failover,
+ * it writes back what this dispatcher sent on the former primary and the new one lost: call it before anything else is
+ * decided or sent.
  */
 export function followTimeline(db: Pick<Pool, "transaction">, recentlySent: RecentlySent, log: Log) {
-  /** As last seen; null: not yet. */
+  /** The last one seen; null: none yet. */
   let timeline: string | null = null;
   return async (current: string): Promise<boolean> => {
     if (current === timeline) return false;

@@ -106,7 +106,7 @@ export function makeAlertMetrics(registry: OwnMetrics, db: Db, log: Log, hasKey:
   return {
     sent(format, { result, durationMs }) {
       attempts.inc({ format, result });
-      // no receiver was involved, and these durations would make all receivers look quicker
+      // no receiver was involved, and these durations would make all receivers look faster
       if (result !== "ours" && result !== "unsafe") seconds.observe({ format }, durationMs / 1000);
     },
     settled({ format, channel_off: cause, first_sent_after_ms: firstMs, delivered_after_ms: deliveredMs }) {

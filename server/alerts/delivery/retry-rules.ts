@@ -38,7 +38,7 @@ export interface DeliveryRules {
    * longer while nothing is due.
    */
   look_ms: number;
-  /** How often deliveries that will not be sent are ended. Nothing depends on it being soon. */
+  /** How often deliveries that will not be sent are ended. It is not urgent. */
   sweep_ms: number;
 }
 

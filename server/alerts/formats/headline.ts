@@ -1,7 +1,7 @@
 import type { Fault } from "../../../shared/measurement/sample.js";
 import type { Alert } from "./alert.js";
 
-/** What a venue does, and did, where that says more than that it fails. One that limits our requests is not down. */
+/** What a venue does, or did, if that says more than that it fails: one that limits our requests is not down. */
 const deeds: Partial<Record<Fault, [does: string, did: string]>> = {
   limited: ["limits our requests", "limited our requests"],
   halted: ["says that it does not trade", "said that it did not trade"],

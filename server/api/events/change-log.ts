@@ -8,14 +8,15 @@ import { type ChangeEvent, makeHistory } from "./history.js";
 export interface ChangeLog {
   /** Resolves when the changes of the last day are in memory. Rejects if the database cannot be read. */
   ready(): Promise<void>;
-  /** Reads what has come since the last reading. */
+  /** Reads the changes since the last reading. */
   catchUp(): Promise<void>;
-  /** The number of the newest known change; of an empty history 0. */
+  /** The number of the newest known change; 0 if the history is empty. */
   newest(): number;
-  /** The instant of that change, after a failover that of the first one since; null if none was within a day. */
+  /** The instant of that change; after a failover, that of the first change since. Null if none was within a day. */
   newestAt(): string | null;
   /**
-   * At most `limit` changes after this number; null if some of them may no longer be known, or it is of the future.
+   * At most `limit` changes after this number; null if some of them may no longer be known, or if the number is in the
+   * future.
    *
    * @param ofRegions those of all regions' views; absent: those that are decided
    */
@@ -27,22 +28,25 @@ export interface ChangeLog {
 type Follower = (changes: readonly ChangeEvent[] | null) => void;
 
 /**
- * How often a process with listeners asks the database, which takes it half a millisecond. Notifications would be
- * sooner, but a replica does not send them.
+ * How often a process with listeners polls the database, which takes it half a millisecond. Notifications would arrive
+ * sooner, but a replica sends none.
  */
 const pollMs = 100;
 const pollAgainMs = 1_000;
 
 /** A busy day has a few thousand changes of 250 bytes. */
 const mostDecided = 20_000;
-/** Each decision has one of each region, and many come to none. They must not displace the decisions. */
+/**
+ * Each decision comes with a change of every region's view, and many such changes lead to no decision. They must not
+ * displace the decisions.
+ */
 const mostOfRegions = 40_000;
 const pageLength = 1_000;
 const keptMs = 86_400_000;
 
 /**
- * After a failover the numbers go on far beyond those that may have been lost (`engine.skip_lost_numbers`). What came
- * before may have been undone.
+ * After a failover the numbers go on far beyond those that may have been lost (`engine.skip_lost_numbers`). Earlier
+ * changes may have been undone.
  */
 const leap = 100_000;
 
@@ -69,7 +73,7 @@ export function makeChangeLog(pool: Pick<Pool, "file">, log: Log, nowMs = () => 
   let timer: NodeJS.Timeout | null = null;
 
   const catchUp = singleFlight(async () => {
-    // by now the database may have forgotten what came next
+    // by now the database may have deleted the changes that followed
     if (isRead && nowMs() - readAtMs > keptMs) {
       isRead = false;
       publish(null);
@@ -131,7 +135,7 @@ export function makeChangeLog(pool: Pick<Pool, "file">, log: Log, nowMs = () => 
 
   return {
     ready: async () => {
-      // while there are followers, the poll keeps it new
+      // while there are followers, the poll keeps it up to date
       if (!isRead || followers.size === 0) await catchUp();
     },
     catchUp,
@@ -148,7 +152,7 @@ export function makeChangeLog(pool: Pick<Pool, "file">, log: Log, nowMs = () => 
 }
 
 const awayWords = {
-  begins: "changes cannot be read, so listeners hear of none until the database is back",
+  begins: "changes cannot be read, so listeners get none until the database is back",
   lasts: "changes still cannot be read",
   over: "changes can be read again",
 };

@@ -39,19 +39,22 @@ export const streamHeaders = {
 /** Below the half minute after which proxies, and our own server, close a silent connection. */
 const usualHeartbeatMs = 15_000;
 
-/** Every five minutes an event takes the place of a heartbeat, with the number of the newest change. */
+/** Every five minutes, an event with the number of the newest change replaces a heartbeat. */
 const heartbeatsPerEvent = 20;
 
-/** How often it is looked whether what clients know has become stale. */
+/** How often to check whether the clients' data have become stale. */
 const freshnessMs = 2_000;
 
-/** A client that has not read this much does not follow. It may resume, and gets the rest at its own pace. */
+/**
+ * A client with more unread data than this cannot keep up and is disconnected. It may resume, and gets the rest at its
+ * own pace.
+ */
 const mostUnreadBytes = 256 * 1024;
 
 /** Changes that a resuming client gets at a time, 50 kB. */
 const resumedAtOnce = 200;
 
-/** Clients that lost one process do not all come back at the same moment. */
+/** Spread, so that clients that lost one process do not all reconnect at the same moment. */
 const retryMs = { least: 1_000, most: 5_000 };
 
 export function makeEventStreams(
@@ -59,7 +62,7 @@ export function makeEventStreams(
   freshness: () => Promise<Freshness>,
   heartbeatMs = usualHeartbeatMs,
 ): EventStreams {
-  /** All, with those that are still catching up. */
+  /** All streams, including those that are still catching up. */
   const open = new Set<ServerResponse>();
   /** Those that get changes as they come. */
   const streams = new Set<Stream>();
@@ -94,16 +97,16 @@ export function makeEventStreams(
   }
 
   /**
-   * What a client needs in order to read the states without a gap: a body shows all that the stream will not send if it
-   * is of this instant or later. Bodies may be older than the stream, from a cache or another process.
+   * What a client needs to read the states without a gap: a body of this instant or later shows everything that the
+   * stream will not send. Bodies may be older than the stream, from a cache or another process.
    */
   function beginning(): object {
     return { at: log.newestAt(), ...shown };
   }
 
   /**
-   * A comment without the empty line that ends an event: some readers (httpx-sse) take any empty line for an event. The
-   * event now and then tells the number up to which a client has everything, although its filter let nothing through.
+   * A comment without the empty line that ends an event: some readers (httpx-sse) take any empty line for an event. Now
+   * and then an event gives the number up to which a client has everything, even if its filter let nothing through.
    */
   function heartbeat(): void {
     const isEvent = ++heartbeats % heartbeatsPerEvent === 0;
@@ -120,8 +123,8 @@ export function makeEventStreams(
   }
 
   /**
-   * Writes what came after `id`, at the client's pace, and then joins the others: nothing awaits in between, so no
-   * change is missed and none comes twice.
+   * Writes the changes after `id` at the client's pace, then joins the others. Nothing awaits in between, so no change
+   * is missed or sent twice.
    */
   async function resume(stream: Stream, id: number): Promise<void> {
     const { response } = stream;
@@ -129,7 +132,7 @@ export function makeEventStreams(
     while (!isGone(response)) {
       const missed = log.after(at, resumedAtOnce, stream.region !== null);
       if (missed === null) return join(stream, "reset");
-      // it may have left when things were stale, or the other way round
+      // the data may have been stale when it left and not now, or the other way round
       if (missed.length === 0) return join(stream, "freshness");
       at = missed.at(-1)!.id;
       const text = framesFor(stream, missed);
@@ -149,9 +152,9 @@ export function makeEventStreams(
       open.add(response);
       response.once("close", () => open.delete(response));
       await log.ready();
-      // otherwise it is compared regularly
+      // with open streams, it is compared regularly anyway
       if (streams.size === 0) await compareFreshness();
-      // Another process may have been sooner. The first reading may have begun before that.
+      // The client may come from a process that read sooner. The first reading may have begun before that, hence two.
       for (let reading = 0; reading < 2 && after !== null && after > log.newest(); reading++) await log.catchUp();
       if (isGone(response)) return;
       response.writeHead(200, streamHeaders);

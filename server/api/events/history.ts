@@ -13,11 +13,11 @@ export interface ChangeEvent {
   frame: string;
 }
 
-/** The newest changes of one kind in memory, in the order of their numbers: those of a day, within a bound. */
+/** The newest changes of one kind in memory, in the order of their numbers: those of the last day, up to a limit. */
 export interface History {
-  /** Forgets all. Changes after this number will be here. */
+  /** Forgets all changes, and from then on holds those after this number. */
   begin(after: number): void;
-  /** @param oldest what was recorded before is forgotten, in milliseconds since 1970 */
+  /** @param oldest milliseconds since 1970; changes recorded before are forgotten */
   add(more: readonly ChangeEvent[], oldest: number): void;
   /** At most `limit` changes after this number; null if some of them may no longer be known. */
   after(id: number, limit: number): readonly ChangeEvent[] | null;

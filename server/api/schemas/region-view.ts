@@ -17,7 +17,7 @@ import {
   type TypeOf,
 } from "./shapes.js";
 
-/** Separate, since as an argument its words would be inferred as any text. */
+/** A separate constant: as an argument, its words would be inferred as `string`. */
 const reasons = oneOf(
   ["never", "ended", "blocked", "impaired", "silent", "unmeasured"],
   "never, ended, blocked: as in UnknownBecause. Of one region alone: impaired: its own network is in trouble. silent: no measurement has come from it of late. unmeasured: none is known.",

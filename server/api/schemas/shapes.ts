@@ -182,7 +182,7 @@ export const generatedAt = instant(
   "The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the published past. Nothing in it is newer. Bodies with the same instant are consistent.",
 );
 
-/** What every body that shows decisions begins with. */
+/** The first fields of every body that shows decisions. */
 export const freshness = {
   generatedAt,
   stale: flag(
@@ -208,7 +208,7 @@ export const freshness = {
   ),
 };
 
-/** Separate, since as an argument its words would be inferred as any text. */
+/** A separate constant: as an argument, its words would be inferred as `string`. */
 const stateWords = oneOf(
   ["operational", "degraded", "outage", "unknown"],
   "As confirmed by a quorum of the counted regions; unknown if there is no evidence.",
@@ -221,7 +221,7 @@ export const since = instant(
   "2026-01-31T11:41:20.000Z",
 );
 
-/** Separate, as the words of states are. */
+/** A separate constant, like the words of states. */
 const unknownReasons = oneOf(
   ["never", "ended", "blocked"],
   "never: no region has seen it good by its present entry in the registry. ended: its entry has ended. blocked: the venue refuses the only place that we measure it from.",
@@ -251,7 +251,7 @@ export const severity = named("Severity", shownAs(severityWords, "outage"));
 
 export const category = named("Category", oneOf(categories, "Category of the venue."));
 
-/** For those who read a service of another release, which may have more categories. */
+/** For readers of a service of another release, which may have more categories. */
 export const anyCategory = text("Category of the venue.", "exchange");
 
 /** Common fields, each with an example. */

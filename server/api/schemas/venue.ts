@@ -206,7 +206,7 @@ const incidentPattern = object(
   },
 );
 
-/** Separate, as the words of states are. */
+/** A separate constant, like the words of states. */
 const counted = oneOf(
   ["address", "account"],
   "What is counted: requests from one address, or those of one account, of which a probe has none.",

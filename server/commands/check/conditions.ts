@@ -33,19 +33,19 @@ export function limitedToAll(e: Evidence): QuorumComponent[] {
   return bad.every(({ fault }) => fault === "limited") ? bad : [];
 }
 
-/** A quorum confirms that the venue works. That it does not is decided by the first rule, before others ask. */
+/** Whether a quorum confirms that the venue works. That it does not is for the first rule, before others ask. */
 export function isTrusted(quorum: Quorum): boolean {
   return quorum.kind === "confirmed" && quorum.state === "operational";
 }
 
-/** What the regions see of the component of a part, or of one that shares its socket; null: nothing. */
+/** The component of a part, or one that shares its socket, if a quorum confirms that it works; else null. */
 function confirmedIn({ quorum }: Evidence, part: MeasuredPart): QuorumComponent | null {
   if (quorum.kind !== "confirmed" || !isTrusted(quorum)) return null;
   const own = quorum.components.filter(({ component }) => componentsIn(part).includes(component));
   return own.find(({ state }) => state === "operational") ?? null;
 }
 
-/** The parts of which this holds here, while a quorum confirms that they work. */
+/** The parts for which this holds here, while a quorum confirms that they work. */
 function aloneHere(e: Evidence, holds: (part: MeasuredPart) => boolean): MeasuredPart[] {
   return e.here.filter((part) => holds(part) && confirmedIn(e, part) !== null);
 }
@@ -54,7 +54,7 @@ export function failsAlone(e: Evidence, holds: (part: MeasuredPart) => boolean):
   return aloneHere(e, holds).length > 0;
 }
 
-/** Without a quorum, others have to be silent that have nothing to do with each other. */
+/** Without a quorum, this many unrelated hosts must fail alike. */
 const fewestWithoutQuorum = 3;
 
 function nothingAnswers(e: Evidence): boolean {
@@ -62,7 +62,7 @@ function nothingAnswers(e: Evidence): boolean {
   return e.controls.length >= fewest && e.here.some(isNotGood) && !allParts(e).some(answered);
 }
 
-/** Neither the venue nor most of the others are reached. */
+/** Neither the venue nor most of the others can be reached. */
 export function isCutOff(e: Evidence): boolean {
   const away = e.controls.filter(({ measured }) => !answered(measured)).length;
   const isMost = away >= 2 && away * 2 > e.controls.length;
@@ -73,7 +73,7 @@ export function noNameResolves(e: Evidence): boolean {
   return nothingAnswers(e) && allParts(e).every(isUnresolved);
 }
 
-/** That of the venue, and those of hosts that have nothing to do with it. */
+/** Whether the certificates of the venue and of several unrelated hosts are all refused. */
 export function everyCertificateRefused({ here, controls }: Evidence): boolean {
   const isRefused = ({ fault }: MeasuredPart) => fault === "tls";
   const isEveryControl = controls.every(({ measured }) => isRefused(measured));
@@ -108,7 +108,7 @@ function hostOf({ url }: MeasuredPart): string {
   return new URL(url).hostname;
 }
 
-/** The servers of the venue were reached, and themselves are in trouble. */
+/** The venue's servers were reached, and are in trouble themselves. */
 export function answersBadly({ fault, httpStatus }: MeasuredPart): boolean {
   const isOfServer = fault === "http" || fault === "halted" || fault === "body" || fault === "stale";
   return isOfServer || (fault === "handshake" && httpStatus !== null && httpStatus >= 500);

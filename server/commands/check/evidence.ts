@@ -87,7 +87,7 @@ export function isGood({ fault, unmeasured }: MeasuredPart): boolean {
   return fault === null && unmeasured === null;
 }
 
-/** It said something as itself, so that there is a way to it, whatever it said. */
+/** The host itself answered, whatever it said, so there is a way to it. */
 export function answered({ fault, unmeasured, httpStatus }: MeasuredPart): boolean {
   const answers = ["http", "blocked", "limited", "halted", "body", "stale", "handshake"];
   return httpStatus !== null || (unmeasured === null && (fault === null || answers.includes(fault)));

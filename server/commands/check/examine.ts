@@ -43,12 +43,12 @@ export interface Examined extends Omit<Asked, "quorum"> {
 }
 
 /**
- * No measurement is started after this, and running ones are given up, which is no fault of the venue. The probe waits
+ * After this time no measurement starts, and running ones are given up, which is no fault of the venue. The probe waits
  * ten seconds for a socket and half as long for an answer: with less time, the silence of a firewall would be no fault.
  */
 const measureWithinMs = 10_500;
 
-/** Look-ups of the system cannot be ended: so long after the measurements they are no longer waited for. */
+/** The system's look-ups cannot be cancelled: this long after the measurements we stop waiting for them. */
 const lookupsLaterMs = 500;
 
 /** Reading a refused certificate comes after the measurements. */
@@ -118,8 +118,8 @@ async function measuredHere(venue: Venue, { registry, userAgent, log, ...tools }
 }
 
 /**
- * Ages are judged by the server's own date instead: too few hosts have answered yet, and a reading is kept for a
- * second, so that the one at the end would be as poor.
+ * No reading, so ages are judged by the server's own date: too few hosts have answered yet, and a reading is kept for a
+ * second, so the final one would be just as poor.
  */
 const unread = { read: () => null };
 
@@ -140,14 +140,14 @@ function deadline(withinMs: number): AbortSignal {
   return signal;
 }
 
-/** A look-up that hangs may outlive the deadline: then the name is what got no answer. */
+/** A hanging look-up may outlive the deadline: then it is the name that got no answer. */
 function bounded({ url }: RestEndpoint, measure: Measure, withinMs: number): Measure {
   const hung = { ...nothingMeasured, fault: isIP(new URL(url).hostname) ? "timeout" : "dns" } as const;
   return (signal, fresh) =>
     Promise.race([measure(signal, fresh), sleep<Measurement>(withinMs + lookupsLaterMs, hung, { ref: false })]);
 }
 
-/** Of names that should be public. Names without an answer are not among them. */
+/** The odd addresses of names that should be public. Names without an answer are left out. */
 async function oddAddressesOf(venue: Venue, lookup: LookupFunction, withinMs: number): Promise<OddAddress[]> {
   const names = [...new Set(hostsOf(venue))].filter((host) => !isIP(host) && !isLocalhost(host));
   const found = await Promise.all(

@@ -1,5 +1,5 @@
 /**
- * Who is to blame: one rule for each culprit, of which the first that applies decides. docs/check.md explains them.
+ * Who is to blame: one rule for each culprit; the first that applies decides. docs/check.md explains them.
  *
  * Three principles hold for all of them, and a test for random evidence:
  *

@@ -201,7 +201,7 @@ async function venuesFound(pool: Pool, registry: Registry): Promise<Finding> {
   );
 }
 
-/** Of more, the reason is most likely the same. */
+/** More than these most likely have the same reason. */
 const mostNeverGood = 20;
 
 /** For a fresh board these are nearly always an entry that is wrong, a country that a venue blocks, or the network. */

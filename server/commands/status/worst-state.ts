@@ -5,7 +5,7 @@ import type { StateWord } from "../../mcp/agent-source.js";
  */
 export const stateCodes: Record<StateWord, number> = { operational: 0, degraded: 1, outage: 2, unknown: 3 };
 
-/** From the worst: what is unknown hides no trouble of others, and is never taken for operational. */
+/** Worst first: an unknown state hides no trouble of others, and is never taken for operational. */
 const worstFirst: readonly StateWord[] = ["outage", "degraded", "unknown", "operational"];
 
 /** The worst of some states; `unknown` if there are none. */
