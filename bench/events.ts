@@ -13,7 +13,7 @@ import { openStage } from "./stage.js";
 
 const idleListeners = 10_000;
 const changes = 200;
-/** No multiple of the interval at which web programs look for changes. */
+/** Not a multiple of the interval at which web programs look for changes. */
 const changeEveryMs = 137;
 
 export async function benchEvents(): Promise<Figure[]> {
@@ -83,7 +83,7 @@ async function delays(url: string, pool: Pool): Promise<Figure[]> {
   ];
 }
 
-/** Of each event its id and when it arrived, in milliseconds since 1970. */
+/** The id of each event, and when it arrived, in milliseconds since 1970. */
 export type Arrivals = [id: number, atMs: number][];
 
 interface Started {

@@ -1,6 +1,6 @@
 /**
- * Measures `venuewatch export` of a day of samples by the command itself, with the most memory that the process ever
- * had. Half of the rows show whether memory grows with them.
+ * Measures `venuewatch export` of a day of samples by the command itself, with the peak memory of the process. Half of
+ * the rows show whether memory grows with them.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -66,7 +66,7 @@ interface Exported {
   mostMiB: number;
 }
 
-/** Runs the command, which says at its end how much memory it had at most. */
+/** Runs the command, which reports its peak memory at the end. */
 async function exported({ url, pool }: Stage, folder: string, to: Date): Promise<Exported> {
   const output = join(folder, String(+to));
   const program = packagedFile("dist/server/cli.js");

@@ -27,7 +27,7 @@ const leastDays = Number(process.env.HISTORY_DAYS ?? (isServer ? 8 : 1));
 const firstDay = Math.floor((today - leastDays) / alignedDays) * alignedDays;
 const wholeDays = today - firstDay;
 const keptDays = 100;
-/** As long as samples are kept; whole days are dropped. */
+/** How long samples are kept; whole days are dropped. */
 const weekDays = 9;
 /** More than two chunks of hours. */
 const filledDays = 30;

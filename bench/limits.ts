@@ -19,7 +19,7 @@ import { log } from "./stage.js";
 
 const minutes = Number(process.env.MINUTES ?? 10);
 const minuteMs = 60_000;
-/** Until all probes have started. */
+/** Time for all probes to start. */
 const startMs = 5_000;
 
 export async function benchLimits(): Promise<Figure[]> {
@@ -95,7 +95,7 @@ function figuresOf({ venues }: Registry, use: LimitUse, asked: Asked): Figure[] 
   return [
     { ...mean, floor: { value: allPerMinute, what: "expected of the cadences" } },
     { ...mean, floor: { value: usablePerMinute, what: `half of the limit, ${limitPerMinute}` } },
-    // of longer periods, a part of one was measured
+    // of a longer period, only a part was measured
     ...(limit.periodMs <= minutes * minuteMs ? [burst] : []),
   ];
 }

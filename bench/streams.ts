@@ -3,8 +3,8 @@
  * library that only counts them. The two take turns, and each is measured by the processor time that this process used.
  * Also measures the cost of as many frames as the registry's streams bring, where each arrives alone.
  *
- * The venue is another process that writes as fast as the client reads, or at that rate. The frames are those of the
- * world's players.
+ * The venue is another process that writes as fast as the client reads, or at the registry's rate. The frames are those
+ * of the world's players.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";

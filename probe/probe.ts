@@ -49,7 +49,7 @@ export interface ProbeStatus extends SlotCounts, ShipStatus {
   socketsOpen: number;
   /** Ids of the venues that are being measured. */
   watching: string[];
-  /** Probe troubles that last. */
+  /** Current probe troubles. */
   troubles: Trouble[];
   /** The error of this machine's clock; null while too few venues agree. */
   clock: ClockError | null;
@@ -60,7 +60,9 @@ export interface Probe {
   status(): ProbeStatus;
   /** Measures only these venues from now on; ignores ids that are not in the registry. */
   watch: (venues: readonly string[]) => void;
-  /** Stops measuring, then delivers waiting samples for up to 2.5 s, because the supervisor kills it after three. */
+  /**
+   * Stops measuring, then delivers waiting samples for up to 2.5 s, because the supervisor kills the probe after 3 s.
+   */
   close: () => Promise<void>;
 }
 

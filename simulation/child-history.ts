@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { packagedFile } from "../shared/config/package.js";
 import { readScript, type ScriptedFault, textOf } from "./script.js";
 
-/** What takes longer hangs. */
+/** A history that takes longer hangs. */
 const limitMs = { simulate: 20 * 60_000, days: 120 * 60_000 };
 
 export interface ChildHistory {

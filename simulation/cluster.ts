@@ -1,6 +1,7 @@
 /**
- * The whole service on simulated machines, and all that it works with: the database, venues and their status pages,
- * receivers of alerts, an operator, and readers. Our programs can be killed, and their supervisor starts them again.
+ * The whole service on simulated machines, and everything that it works with: the database, venues and their status
+ * pages, receivers of alerts, an operator, and readers. Our programs can be killed, and their supervisor starts them
+ * again.
  */
 import { addChannel } from "../server/alerts/channels/add-channel.js";
 import { credentialOf } from "../server/alerts/channels/credential.js";

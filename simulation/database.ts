@@ -40,7 +40,7 @@ export interface SimulatedDatabaseOptions {
   host: string;
   /** A directory of the real disk with a database. */
   directory: string;
-  /** Leaves out checkpoints that the program asks for sooner than this after the last; default: none. */
+  /** Skips checkpoints that the program asks for sooner than this after the last; default: none. */
   checkpointEveryMs?: number;
   log: Parameters<typeof openDatabase>[0]["log"];
 }
@@ -63,7 +63,7 @@ export async function openSimulatedDatabase(options: SimulatedDatabaseOptions): 
   let stalledUntilMs = -Infinity;
   let isBusy = false;
   let checkpoint: { reply: Reply; atMs: number } | null = null;
-  /** Of the clients that the current process serves. */
+  /** Sessions of the clients that the current process serves. */
   let sessions = new Set<number>();
 
   /** The clients of each process get numbers of their own. */

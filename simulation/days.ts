@@ -1,8 +1,8 @@
 /**
- * Many days of upkeep: `node dist/simulation/days.js [DAYS] [SEED]`. Samples of a venue come every half hour, and a
- * part of them days late; core and the database are killed now and then. Days that are over must be as they were
- * measured, raw samples must stay for eight days and not much longer, and nothing may need a repair. `MUTANT=name`
- * replaces functions of the database by mutated ones.
+ * Many days of upkeep: `node dist/simulation/days.js [DAYS] [SEED]`. Samples of a venue come every half hour, and some
+ * of them days late; core and the database are killed now and then. Days that are over must be as they were measured,
+ * raw samples must stay for eight days and not much longer, and nothing may need a repair. `MUTANT=name` replaces
+ * functions of the database by mutated ones.
  *
  * The core decides and refreshes less often than usual, so that a day takes some thirty seconds.
  */
@@ -78,7 +78,7 @@ database.start();
 const coreMachine = machineNamed("core");
 const feeder = time.startProcess("feeder", machineNamed("feeder"));
 
-/** Minutes that were measured, and those that were bad, of a component and day. A minute has one sample at most. */
+/** The measured and the bad minutes of a component and day. A minute has one sample at most. */
 const measured = new Map<string, { minutes: number; down: number }>();
 const waiting: Batch[] = [];
 let isFeeding = true;

@@ -32,7 +32,7 @@ export interface HistoryOptions {
   shape: ClusterShape;
   /** The number of faults to draw from the seed, or the faults. */
   faults: number | readonly ScriptedFault[];
-  /** Of the faults that are drawn. */
+  /** Determines which faults are drawn. */
   profile: Profile;
   write: (line: string) => void;
   /** SQL that replaces functions of the database. */
@@ -53,7 +53,7 @@ export interface HistoryResult {
   partitions: number;
   /** How often the lease of the engine changed its holder. */
   failovers: number;
-  /** Of all log lines: the same for the same history. */
+  /** A hash of all log lines: the same for the same history. */
   digest: string;
 }
 
@@ -116,7 +116,7 @@ export async function playHistory(options: HistoryOptions): Promise<HistoryResul
   return result;
 }
 
-/** Of our own programs, the database and their machines. */
+/** Whether the fault is a crash of our own programs, the database or their machines. */
 function isCrash({ kind, target }: ScriptedFault, { servers }: Cluster): boolean {
   return ["kill", "die", "power", "migrate"].includes(kind) && !servers.has(target);
 }

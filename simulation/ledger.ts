@@ -28,7 +28,7 @@ export interface Arrival {
 export interface Decision {
   core: string;
   instant: Date;
-  /** That of the core's lease. */
+  /** The fence of the core's lease. */
   fence: number;
   /** When the core had the answer, in true time. */
   atMs: number;
@@ -81,13 +81,13 @@ export interface Ledger {
   taken: Map<string, Taken[]>;
   acknowledged: Set<string>;
   arrivals: Arrival[];
-  /** Those of which the core got the answer. */
+  /** Those whose answer the core got. */
   decisions: Decision[];
   states: EngineStates[];
   notedStates: NotedStates[];
   bodies: ReadBody[];
   feedRequests: FeedRequest[];
-  /** Of each program, before the first fault. */
+  /** The resources of each program before the first fault. */
   resources: Map<string, Resources>;
   /** By the name of a venue, a machine or a process. */
   periods: Map<string, Period[]>;

@@ -9,7 +9,7 @@ import { makeSimulatedChain, type SimulatedChain, startSimulatedVenue } from "./
 import type { Machine, VirtualTime } from "./virtual-time.js";
 
 export interface Others {
-  /** Of venues, and of their status pages. */
+  /** The servers of venues and of their status pages. */
   servers: ReadonlyMap<string, FaultyServer>;
   statusPages: readonly StatusPage[];
   chain: SimulatedChain;

@@ -1,6 +1,9 @@
-/** Times that venues say although they cannot be true. They are no trouble: what says nothing is left out. */
+/**
+ * Times that venues state although they cannot be true. They cause no trouble: such a time says nothing, and is left
+ * out.
+ */
 
-/** What the venue says instead of a right time, in milliseconds since 1970. */
+/** What the venue states instead of the correct time, in milliseconds since 1970. */
 const poisoned = {
   "time in microseconds": (ms: number) => ms * 1000,
   "time in seconds": (ms: number) => Math.floor(ms / 1000),
@@ -14,12 +17,12 @@ export type Poison = keyof typeof poisoned;
 
 export const poisons = Object.keys(poisoned) as readonly Poison[];
 
-/** The time of a trade or an event, of which none is older than Bitcoin. */
+/** The time of a trade or an event; none is older than Bitcoin. */
 export function saidTime(ms: number, poison: Poison | null): number {
   return poison === null ? ms : poisoned[poison](ms);
 }
 
-/** The time of data. A past one can be true, and such data are stale: only a time that cannot be is said instead. */
+/** The time of data. A past time can be true, and such data are stale, so only an impossible time is stated instead. */
 export function saidDataTime(ms: number, poison: Poison | null): number {
   const said = saidTime(ms, poison);
   return said < 0 || said > ms ? said : ms;

@@ -172,7 +172,7 @@ export async function startWebProgram({ databaseUrl, registry, port, write }: We
 
 export interface MigrationOptions extends ProgramOptions {
   registry: Registry;
-  /** Of the build that migrates. */
+  /** The SQL files of the build that migrates. */
   sqlFolder: URL;
   /** SQL that runs after the migration. */
   definitions?: string | undefined;

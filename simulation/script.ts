@@ -103,7 +103,7 @@ function gapDraws(random: SeededRandom, { probes, cores, venues, statusPages }: 
   ];
 }
 
-/** As long as a cadence, each endpoint says such a time about once to each region. */
+/** As long as a cadence, so that each endpoint states such a time about once to each region. */
 function poisonDraw(random: SeededRandom, targets: readonly string[]): Draw {
   const forMs = () => (random.chance(0.5) ? 5_000 : 30_000 + Math.round(random.next() * 90_000));
   return () => ({ kind: random.pick(poisons), target: random.pick(targets), forMs: forMs() });

@@ -10,7 +10,7 @@ import type { SeededRandom } from "./seeded-random.js";
 import type { SimulatedVenue, VenueFault } from "./venue.js";
 
 const port = 8090;
-/** As many as a page of the format has. */
+/** The number of entries that a page of this format has. */
 export const pageSize = 50;
 
 /** What the page says about one incident, in true time. */

@@ -9,7 +9,7 @@ import { type Poison, saidDataTime, saidTime } from "./poison.js";
  * What a venue does wrong at the moment; null: nothing. `silent`: it accepts requests and never answers. `quiet
  * stream`: its stream sends nothing, although there are trades. `quiet market`: there are none, which is no fault.
  * `limit`: it answers 200, and says that we ask too often. `ban`: it answers 403. `halt`: it says that it does not
- * trade. `lag`: its node falls behind the chain, ever faster; other venues than providers have no node, and do nothing
+ * trade. `lag`: its node falls behind the chain, ever faster; venues that are no providers have no node, and do nothing
  * wrong.
  */
 export type VenueFault = (typeof venueFaults)[number] | null;
@@ -35,7 +35,7 @@ export const chains: NonNullable<Registry["chains"]> = { [chainName]: { blockMs,
 
 /** The chain that the providers read: it outlives their processes. */
 export interface SimulatedChain {
-  /** The venue that it is for us. */
+  /** Id of the venue that stands for it. */
   name: string;
   head: () => number;
   /** Whether it makes no blocks. After that it goes on from where it stood. */

@@ -25,9 +25,9 @@ export interface Process {
   readonly pid: number;
   readonly machine: Machine;
   isAlive: () => boolean;
-  /** Nothing of it runs any more. */
+  /** Nothing of it runs after that. */
   kill: () => void;
-  /** Kills it after so many of its events: at whatever it awaits then. */
+  /** Kills it after this many of its events: at whatever it awaits then. */
   killAfter: (events: number, then: () => void) => void;
   /** Nothing of it runs until the given true time, as after SIGSTOP; sockets and timers wait. */
   pause: (untilMs: number) => void;
@@ -49,7 +49,7 @@ export interface VirtualTime {
    *
    * @param afterMs by the clock of the process's machine
    * @param isTimer after a pause, node runs all timers that are due before it reads what has arrived
-   * @returns cancels it
+   * @returns a function that cancels it
    */
   schedule: (afterMs: number, callback: () => void, process: Process | null, isTimer?: boolean) => () => void;
   startProcess: (name: string, machine: Machine) => Process;

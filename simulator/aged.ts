@@ -12,7 +12,7 @@ export interface AgedEntry {
   until?: VenueEnding;
   /**
    * A host of the venue, with its port if the address has one: the entry still has a former port of it, at which
-   * nothing listens any more.
+   * nothing listens.
    */
   moved?: string;
 }

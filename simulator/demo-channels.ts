@@ -12,7 +12,7 @@ import { demoAddresses, type DemoReceiver, demoReceivers, storeSecrets } from ".
 
 /**
  * Afterwards each receiver has exactly one channel. An existing channel is reused. A new one replaces a channel that
- * leads elsewhere or that this key cannot read any more.
+ * leads elsewhere or that this key can no longer read.
  *
  * @param dir the directory where the world stored its receivers' addresses, and from which the receivers read their
  * secrets

@@ -59,7 +59,7 @@ export const rules = {
   "head-back": { places: ["rest"], takes: ["blocks"] },
   /** Good answers that name a head `blocks` (default 10^15) ahead of the chain. */
   "false-head": { places: ["rest"], takes: ["blocks"] },
-  /** Good answers about a chain that advance at half of its pace: ever further behind. */
+  /** Good answers whose chain advances at half its pace, so that they fall ever further behind. */
   "falls-behind": { places: ["rest"], takes: [] },
   /**
    * Good answers that describe the chain as it was when the fault began, and no new block or event of it on streams. A
@@ -81,7 +81,7 @@ export const rules = {
   "lost-fields": { places: ["official"], takes: [] },
   /** The feed as it was `behindMs` ago (default a day): its time stamp is older, and the newest notices are missing. */
   "back-in-time": { places: ["official"], takes: ["behindMs"] },
-  /** The feed lists nothing any more. A feed without a list (Binance, KuCoin) is unaffected. */
+  /** The feed no longer lists anything. A feed without a list (Binance, KuCoin) is unaffected. */
   "empty-list": { places: ["official"], takes: [] },
   /**
    * Answers and frames keep arriving, but the price, the time, the newest trade and the head of the chain stay as they

@@ -36,7 +36,7 @@ export function blocksOff(fault: ScriptedFault | undefined, turn: number, chain:
   }
 }
 
-/** Whether an answer stands still with its chain: others of the venue are not about blocks. */
+/** Whether an answer stands still with its chain: other answers of the venue are not about blocks. */
 export function standsWithChain({ kind }: ScriptedFault, { category, chain }: Venue, endpoint: RestEndpoint): boolean {
   return kind === "chain-stands" && chain !== null && (category === "rpc" || endpoint.head !== undefined);
 }

@@ -1,8 +1,8 @@
 /**
  * The registry for the world's clients: every address leads to the world, and every time is on the world's scale.
  *
- * What an entry says of the real venue is left out where it is not so here: nothing ends on a day of the calendar, no
- * request is limited unless a fault says so, and no edge repeats an answer.
+ * Statements of an entry that do not hold here are left out: nothing ends on a day of the calendar, no request is
+ * limited unless a fault says so, and no edge repeats an answer.
  */
 import type { KeepAlive, Registry, Venue } from "../shared/registry/registry.js";
 import { feedServer } from "./notices/feed-server.js";
@@ -24,7 +24,7 @@ export function loopbackRegistry(registry: Registry, portOf: PortOf, timeScale: 
 export type PortOf = (venue: string, host: string) => number;
 
 /**
- * Hosts of nodes of third parties, by which venues are read. Each has a listener of its own, so that one can refuse
+ * Hosts of third parties' nodes, through which venues are read. Each has a listener of its own, so that one can refuse
  * connections, or limit requests, while another answers.
  */
 export function nodeHosts(venues: readonly Venue[]): ReadonlySet<string> {
@@ -69,7 +69,7 @@ function loopbackVenue(venue: Venue, addressOf: AddressOf, timeScale: number): V
   };
 }
 
-/** What holds of the real venue only. */
+/** Fields that hold for the real venue only. */
 const ofTheReal: ReadonlySet<string> = new Set([
   "until",
   "checkedAt",

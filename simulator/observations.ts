@@ -1,4 +1,4 @@
-/** What the world has seen of its clients. */
+/** The world's observations of its clients. */
 export interface Observed {
   venue: string;
   component: string;

@@ -5,7 +5,7 @@
  *     okx notice "Spot ticker errors" disruption from=100s to=190s every=15m
  *
  * A fault has a venue, a component, regions (`*`: all), a kind with its number, and its start and end, counted from the
- * start of the world. `host=` is the one host at which it acts, `text=` what a page with a status says.
+ * start of the world. `host=` is the one host at which it acts, `text=` the words of a page with a status.
  *
  * A post has a venue, `notice`, a title, and an impact in the words of the feed (notices/words.ts). It appears at
  * `from`, and its end is posted at `to`. `started=` is the start that the post states, if that is not `from`. `about=`

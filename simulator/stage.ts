@@ -1,4 +1,4 @@
-/** What both REST and sockets need to serve one venue. */
+/** The common parts that REST and sockets need to serve one venue. */
 import type { IncomingMessage } from "node:http";
 import type { Venue } from "../shared/registry/registry.js";
 import type { Client, FaultKind, ScriptedFault } from "./faults.js";

@@ -1,4 +1,4 @@
-/** What a venue says of itself instead of an answer, in its own words, which its registry entry knows. */
+/** A venue's statements about itself instead of an answer, in its own words, which its registry entry knows. */
 import type { AnyOf, Condition, Venue } from "../shared/registry/registry.js";
 import type { FaultKind, ScriptedFault } from "./faults.js";
 import { built, holding, merged } from "./venues/any.js";
@@ -12,7 +12,7 @@ const wordsFor: Partial<Record<FaultKind, keyof Speaker>> = {
   halted: "halted",
 };
 
-/** Whether the kind is one by which a venue says something of itself. */
+/** Whether a fault of this kind is a venue's statement about itself. */
 export function isSpoken(kind: FaultKind): boolean {
   return kind in wordsFor;
 }

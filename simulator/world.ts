@@ -33,7 +33,7 @@ export interface WorldOptions {
    * What the venues post on their status feeds. A function is called at each reading, and its result is not checked.
    */
   posts?: ScriptedPost[] | (() => ScriptedPost[]);
-  /** What the world's registry knows of its venues from an earlier time. */
+  /** Entries of the world's registry that are out of date. */
   aged?: AgedEntry[];
   /** The most messages that a stream sends per minute. Default: its typical rate. */
   messagesPerMinuteCap?: number;
@@ -72,7 +72,7 @@ export interface World extends Pick<Observations, "requests" | "violations"> {
 /** A venue that is being played: its listeners and its sockets. */
 interface Standing {
   id: string;
-  /** Its own at null, those of nodes by their hosts. */
+  /** The venue's own under null, those of third parties' nodes under their hosts. */
   listeners: Map<string | null, Listener>;
   sockets: Sockets;
 }
@@ -194,7 +194,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
 /**
  * Begins to play a venue.
  *
- * @param hosts the nodes of third parties by which it is read
+ * @param hosts the nodes of third parties through which it is read
  */
 async function standUp(
   stage: Stage,

@@ -1,10 +1,10 @@
 /**
  * Samples that the database has acknowledged recently. With asynchronous replication, a failover loses the newest of
- * them. The new primary is on another timeline, so the probe sends it all of these samples again. The unique key
- * prevents that a sample is stored twice.
+ * them. The new primary is on another timeline, so the probe sends it all of these samples again. The unique key keeps
+ * a sample from being stored twice.
  *
- * They are only in memory: a probe that restarts within these seconds before a failover does not resend what it had
- * delivered before the restart.
+ * They are kept only in memory: a probe that restarts within these seconds before a failover does not resend the
+ * samples that it delivered before the restart.
  */
 import type { Sample } from "../../shared/measurement/sample.js";
 import type { Batch } from "./backlog.js";

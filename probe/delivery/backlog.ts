@@ -169,12 +169,12 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
   };
 }
 
-/** A disk that fails may work again, and a restart must not be needed then. */
+/** A failing disk may recover, and reading from it again must not require a restart. */
 function leaveAlone(segment: Segment, error: unknown, log: Log): void {
   const wasReadable = segment.unreadableUntilMs === null;
   segment.unreadableUntilMs = performance.now() + unreadableForMs;
   if (wasReadable)
-    log.error("cannot read a file of the spool: the file stays, its samples wait, and every minute it is tried again", {
+    log.error("cannot read a file of the spool: its samples wait in it, and the probe tries again every minute", {
       file: segment.path,
       samples: segment.isMeasured ? segment.samples : "unknown",
       error,

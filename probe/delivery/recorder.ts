@@ -1,6 +1,6 @@
 /**
- * Records one batch at a time in the database, and sees to each of its samples: it is counted and remembered for a
- * failover, or quarantined, or refused.
+ * Records one batch at a time in the database. Each of its samples is counted and remembered for a failover, or
+ * quarantined, or refused.
  */
 import type { Log } from "../../shared/log/log.js";
 import type { Sample } from "../../shared/measurement/sample.js";
@@ -33,7 +33,7 @@ export interface RecordedCounts {
 }
 
 /**
- * A statement costs as much as some hundred rows. Batches of 500 reach 0.65 of a plain insert's rate, batches of 1000
+ * A statement costs as much as a few hundred rows. Batches of 500 reach 0.65 of a plain insert's rate, batches of 1000
  * reach 0.77.
  */
 export const batchSize = 1000;

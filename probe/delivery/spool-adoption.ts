@@ -27,7 +27,7 @@ export function startAdoption(
   searchAfter(settledMs);
 
   return {
-    /** Those that are not delivered yet. */
+    /** Adopted directories that are not fully delivered yet. */
     places: (): readonly SpoolPlace[] => adopted,
     /** Corrupt lines in directories that were delivered and released. */
     corruptBefore: () => corruptBefore,

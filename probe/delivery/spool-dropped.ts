@@ -12,7 +12,7 @@ export function makeDroppedSamples(log: Log, logEveryMs: number, waiting: () => 
   return {
     count,
     total: () => total,
-    /** Some were dropped within the last interval. */
+    /** Whether samples were dropped within the last interval. */
     isRecent: () => performance.now() - droppedAtMs < logEveryMs,
     /** Counts the samples that are lost at shutdown, and logs all that are not logged yet. */
     finish(lost: number): void {

@@ -6,7 +6,7 @@ import type { Batch } from "./backlog.js";
 import { identityIn, type SpoolPlace, takePlace } from "./spool-place.js";
 import { emptySegment, type Segment } from "./spool-segment.js";
 
-/** Its methods that change files are called one at a time; `next` may run besides. */
+/** Its methods that change files are called one at a time; `next` may run at the same time. */
 export type SpoolFiles = ReturnType<typeof makeSpoolFiles>;
 
 /**

@@ -50,8 +50,8 @@ export async function segmentsIn(directory: string): Promise<number[]> {
 }
 
 /**
- * Counts whole lines of a file that is not written any more. A partial line at the end was being written when its
- * process died, and is ignored.
+ * Counts whole lines of a file that is no longer written. A partial line at the end was being written when its process
+ * died, and is ignored.
  */
 export async function measureSegment(segment: Segment, log: Log): Promise<void> {
   const file = await open(segment.path);

@@ -46,7 +46,7 @@ export function makeSpoolWriter(
     truncateDelivered,
     /** The disk has failed, or does not answer. */
     takesNothing: () => broken !== null || silentMs() > answersWithinMs,
-    /** What is wrong with the disk, as a sentence for operators; null if nothing is. */
+    /** The trouble with the disk, as a sentence for operators; null if there is none. */
     trouble(): string | null {
       if (broken)
         return `cannot write samples to ${files.directory()} (${broken.message}): they wait in memory; repair the disk`;

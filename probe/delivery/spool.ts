@@ -30,7 +30,7 @@ export interface SpoolOptions {
    * hours.
    */
   maxBytes?: number;
-  /** Also the most that is delivered twice after a crash. */
+  /** Also the maximum that is delivered twice after a crash. */
   segmentBytes?: number;
   /** Maximum number of samples in memory while the disk takes no writes. */
   maxInMemory?: number;

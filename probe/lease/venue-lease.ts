@@ -49,7 +49,7 @@ export function startVenueLease({
   log,
   leaseMs = usualLeaseMs,
 }: VenueLeaseOptions): VenueLease {
-  /** Since when every renewal was in time, by `performance.now()`. */
+  /** Since when every renewal has been on time, by `performance.now()`. */
   let steadySinceMs = performance.now();
   let renewedMs = steadySinceMs;
   let renewedAt: Date | null = null;
@@ -65,7 +65,7 @@ export function startVenueLease({
 
   async function renew(): Promise<number> {
     const startMs = performance.now();
-    // After it was cut off, a probe cannot know whether the others were, too: it waits until they could send a
+    // A probe that was cut off cannot know whether the others were as well: it waits until they could have sent a
     // heartbeat.
     if (startMs - renewedMs > leaseMs) steadySinceMs = startMs;
     try {

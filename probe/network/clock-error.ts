@@ -35,12 +35,12 @@ interface Bounds {
 const fewestHosts = 3;
 
 /**
- * How far the clocks of right hosts may be off when no majority agrees. The bounds of hosts that answer quickly become
- * narrower than the differences of their clocks.
+ * How far the clocks of correct hosts may be off when no majority agrees. The bounds of hosts that answer quickly
+ * become narrower than the differences of their clocks.
  */
 const spreadMs = 1000;
 
-/** Seconds per second: a quartz is off by at most 1e-4, and ntpd corrects by at most 5e-4. */
+/** Seconds per second: a quartz clock is off by at most 1e-4, and ntpd corrects by at most 5e-4. */
 const drift = 6e-4;
 
 /** Servers update the second of their Date header by a timer, and our wall clock counts whole milliseconds. */
@@ -62,8 +62,8 @@ const readAgainMs = 1000;
  * clock minus the host's is above `sent − D − 1000` and not above `first byte − D`. Many timestamps at different parts
  * of the second narrow that down to little more than the travel time. A host whose clock is wrong is outvoted: the
  * reading spans every difference that a majority of the hosts considers possible, so it contains the true one whenever
- * a majority is right. Right hosts that differ a little from each other make it wider, instead of hiding that our clock
- * is wrong.
+ * a majority is right. Correct hosts that differ a little from each other make it wider instead of hiding that our
+ * clock is wrong.
  */
 export function makeClockWatch(clocks: Clocks = systemClocks): ClockWatch {
   const boundsOf = new Map<string, Bounds>();
@@ -162,7 +162,7 @@ function roughlyAgreed(all: readonly Bounds[], quorum: number): ClockError | nul
     all.map((bounds) => widened(bounds, spreadMs)),
     quorum,
   );
-  // each host of the quorum is within the spread of the reading, so one that is right suffices
+  // each host of the quorum is within the spread of the reading, so one correct host suffices
   return reading && { ...reading, withinMs: reading.withinMs + spreadMs };
 }
 

@@ -12,7 +12,7 @@ import { hostname } from "node:os";
 export interface Machine {
   /** 16 hex digits. */
   fingerprint: string;
-  /** What the fingerprint was made from. */
+  /** The kind of id from which the fingerprint was made. */
   source: "machine id" | "boot id" | "host name";
 }
 

@@ -14,13 +14,13 @@ export interface ConnectivityMonitor {
   /** The host has just answered something that was sent at `sentMs` (by `performance.now()`). */
   answered(host: string, sentMs: number): void;
   /**
-   * Whether the way was open while `host` owed us an answer, from `sinceMs` until now.
+   * Whether this machine had a way out while `host` owed us an answer, from `sinceMs` until now.
    *
    * Resolves at once if other hosts answer all the time; otherwise when the next one answers, or has been silent for
    * longer than usual.
    */
   wayOut(host: string, sinceMs: number, signal?: AbortSignal): Promise<Connectivity>;
-  /** Forgets what is usual of hosts that are no longer asked. */
+  /** Forgets the usual intervals of hosts that are no longer asked. */
   forget(names: readonly string[]): void;
 }
 
@@ -38,7 +38,7 @@ const margin = 1.25;
  */
 const enoughMs = 1000;
 
-/** Answers in shorter succession than this count as one. */
+/** Answers closer together than this count as one. */
 const beatMs = 500;
 
 /** The usual interval is the longest recent one: it shrinks by this factor with each answer. */
@@ -47,7 +47,7 @@ const shrink = 0.98;
 /** If no host has ever answered, at least this many others must have been asked. */
 const crowd = 3;
 
-/** An older silence excuses nothing any more: connections would have recovered or ended since. */
+/** An older silence no longer excuses anything: connections would have recovered or ended since. */
 const keepMs = 120_000;
 
 interface Host {

@@ -6,10 +6,13 @@ import type { Trouble, TroubleKind } from "../../shared/measurement/trouble-kind
 /** A trouble is over when it has cost no slot for this long: a few of the slowest common cadences. */
 const overAfterMs = 60_000;
 
-/** A certain clock error above this is reported. Smaller errors are harmless: ages of events are corrected for them. */
+/**
+ * A clock error that is certainly above this is reported. Smaller errors are harmless: ages of events are corrected for
+ * them.
+ */
 const reportedClockErrorMs = 500;
 
-/** At a certain clock error above this, samples are withheld: they would occupy another slot's key. */
+/** While the clock error is certainly above this, samples are withheld: they would occupy another slot's key. */
 const tolerableClockErrorMs = 2_000;
 
 const kinds: Partial<Record<UnmeasuredReason, TroubleKind>> = {
@@ -34,7 +37,7 @@ const spoolWords = "this machine's disk cannot take samples, or is full";
 export interface Troubles {
   /** Records slots without a sample. Only some reasons are probe trouble. */
   unmeasured(reason: UnmeasuredReason, slots: number, venue: string): void;
-  /** Troubles that last, in the order in which they began. */
+  /** Current troubles, in the order in which they began. */
   read(): Trouble[];
 }
 
@@ -57,7 +60,7 @@ interface LostSlots {
 
 export function makeTroubles({ clockError, spoolTrouble, log, now = Date.now }: TroublesOptions): Troubles {
   const lost = new Map<keyof typeof words, LostSlots>();
-  /** When the troubles began that each reading checks: clock and spool. */
+  /** When the troubles of the clock and the spool began, which each reading checks. */
   const asked = new Map<TroubleKind, Date>();
 
   function logTrouble({ kind, detail }: Omit<Trouble, "since">) {

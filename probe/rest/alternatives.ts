@@ -1,4 +1,6 @@
-/** An endpoint with several addresses that give the same answer: nodes of third parties, by which a venue is read. */
+/**
+ * An endpoint with several addresses that give the same answer: nodes of third parties, through which a venue is read.
+ */
 import type { Fault } from "../../shared/measurement/sample.js";
 import { isUnmeasured, nothingMeasured, type MeasurementOutcome } from "./measurement.js";
 import type { AddressPauses } from "./pauses.js";
@@ -12,11 +14,11 @@ export interface Request {
   signal: AbortSignal;
   fresh: boolean;
   timeoutMs: number;
-  /** No other address follows. Only then a failure that may be our own is examined, which takes time. */
+  /** No other address follows. Only then is a failure that may be our own examined, because that takes time. */
   isLast: boolean;
 }
 
-/** The node answers: what it says is about the venue. */
+/** The node answers, and its answer is about the venue. */
 const ofVenue: ReadonlySet<Fault | null> = new Set<Fault | null>(["stale", "halted"]);
 
 /**
@@ -43,8 +45,8 @@ export async function askedInTurn(
 }
 
 /**
- * What counts if no address answered well. Nodes that fail say nothing about the venue. A single node may itself be
- * behind, but what all of them say of the venue holds.
+ * The outcome if no address answered well. Nodes that fail say nothing about the venue. A single node may itself be
+ * behind, but the venue has a fault if all of them say so.
  */
 function unlessProvider(outcomes: readonly MeasurementOutcome[]): MeasurementOutcome {
   const [first] = outcomes;
@@ -54,7 +56,7 @@ function unlessProvider(outcomes: readonly MeasurementOutcome[]): MeasurementOut
   return isOurs ? last : { unmeasured: "provider" };
 }
 
-/** The engine compares a latency with what is usual of the first address. Another node may always be slower. */
+/** The engine compares a latency with the usual latency of the first address, and another node may always be slower. */
 function untimed(outcome: MeasurementOutcome): MeasurementOutcome {
   if (isUnmeasured(outcome)) return outcome;
   const { latencyUs, dnsUs, connectUs, tlsUs, firstByteUs } = nothingMeasured;

@@ -5,7 +5,9 @@ import { milliseconds, type Newest, type TimeUnit } from "../../shared/registry/
 /** The newest entry of an answer: its time in milliseconds since 1970, or an id that differs for each entry. */
 export type NewestThing = { atMs: number } | { id: string };
 
-/** `none`: the answer has no entry, as in a quiet minute. Null: it says nothing, for none of its times can be true. */
+/**
+ * `none`: the answer has no entry, as in a quiet minute. Null: it says nothing, because none of its times can be true.
+ */
 export type NewestIn = NewestThing | "none" | null;
 
 /** When Bitcoin's first block was made: no trade is older. Earlier times are zero, or in another unit. */
@@ -22,7 +24,7 @@ export type TimeOf = (answer: unknown, nowMs?: number) => number | null;
  * Reads a time from a parsed answer or frame, in milliseconds since 1970. A time that cannot be true says nothing; an
  * old one can.
  *
- * @param earliestMs earlier times say nothing. Of data it is 0: an oracle that was never updated says 0.
+ * @param earliestMs earlier times say nothing. For data it is 0: an oracle that was never updated says 0.
  */
 export function compileTime(
   { path, word, unit }: { path: string; word?: number; unit: TimeUnit },

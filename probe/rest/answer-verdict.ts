@@ -62,7 +62,8 @@ export function makeAnswerVerdict({
     const freshestMs = serverMs === null ? 0 : nowMs - serverMs;
     const least = leastAge(nowMs - dataMs, clock.read(), freshestMs);
     if (least <= dataTime.staleAfterMs) return null;
-    // An RPC provider's newest data are of the newest block, and no other provider has had another.
+    // The newest data of an RPC provider are those of the newest block. They are not stale while no provider has a
+    // newer one.
     const stands = category === "rpc" && chain !== null && heads.wentOn(chain, endedMs - least) === false;
     return stands ? null : Math.round(least);
   }

@@ -21,7 +21,7 @@ export interface ChainHeads {
   goesOn(chain: string, nowMs: number): boolean | null;
   /**
    * Whether a provider has named a new block since an instant, give or take the time that all need to name the same;
-   * null if not even two were heard since.
+   * null if fewer than two were heard since.
    */
   wentOn(chain: string, sinceMs: number): boolean | null;
 }
@@ -29,15 +29,15 @@ export interface ChainHeads {
 /** A head, as it was judged when it was reported. */
 interface JudgedHead extends NamedHead {
   oldMs: number;
-  /** It is too old, but at another provider, too: the chain stands. */
+  /** It is too old, but so is that of another provider: the chain stands. */
   stands: boolean;
 }
 
 /**
- * Where one provider's word stands against another's, a head that is further away than this belongs to another chain,
- * or is invented, unless the two were nearer once: nobody knows which of the two. It is a time for any chain: who falls
- * behind passes through it, as slowly as the chain makes blocks. Chains that split from each other years ago, such as
- * Bitcoin's, are only weeks of blocks apart.
+ * Where one provider's word stands against another's and they differ by more than this, one of the heads belongs to
+ * another chain or is invented, and nobody knows which, unless the two were nearer once. The distance is a time, so
+ * that it suits any chain: a provider that falls behind passes through it as slowly as the chain makes blocks. Chains
+ * that split from each other years ago, such as Bitcoin's, are only weeks of blocks apart.
  */
 const farthestMs = 24 * 60 * 60_000;
 
@@ -45,7 +45,7 @@ const farthestMs = 24 * 60 * 60_000;
 const rememberedMs = 3 * 60_000;
 const rememberedSlots = 3;
 
-/** A provider that has reported no head for this many slots does not say any more that the chain stands. */
+/** A provider that has reported no head for this many slots no longer says that the chain stands. */
 const heardSlots = 3;
 
 /** A chain may be faster than its configured block time by this factor. */
@@ -62,7 +62,7 @@ interface Ceiling {
  * one, the head is as old as that answer, plus one block time for each block that the answer was ahead. So the
  * comparison finds a head that does not move as well as one that lags behind others.
  *
- * A head that is old at two providers, while none goes on from it, is the chain's: it stands, or went back.
+ * If a head is old at two providers and none goes on from it, the chain itself stands, or went back.
  */
 export function makeChainHeads(chains: ReadonlyMap<string, ReadChain>): ChainHeads {
   const byChain = new Map([...chains].map(([chain, read]) => [chain, makeChain(read)]));
@@ -130,7 +130,7 @@ function makeChain({ blockMs, hosts }: ReadChain) {
     return agree.length > 0 && !outweigh(past.length, agree.length + 1);
   }
 
-  /** What each of the chain's providers has answered, except one of them. */
+  /** The answers of each of the chain's providers but `except`. */
   function answersByProvider(except?: string): JudgedHead[][] {
     return [...hosts.keys()]
       .filter((host) => host !== except)
@@ -241,7 +241,8 @@ interface Pace {
 
 /**
  * Whether a provider, whose heads rose at a possible pace to the present one, has been above a height for too long. A
- * long wait for one block does not count whole: when a chain goes on, who is two blocks behind is so for all of it.
+ * long wait for one block does not count in full: once the chain goes on, a provider that is two blocks behind has been
+ * so for the whole wait.
  */
 function isPast(answers: readonly NamedHead[], from: number, pace: Pace): boolean {
   const { blockMs, limitMs } = pace;

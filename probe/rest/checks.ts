@@ -142,9 +142,9 @@ export function compileMatch(match: Match): FrameCheck {
 }
 
 /**
- * The probe requests no compression. It accepts a compressed answer all the same, within limits.
+ * The probe requests no compression. It still accepts a compressed answer, within limits.
  *
- * @returns null if it cannot be decompressed, or exceeds its limit then: every unreadable body is the same fault
+ * @returns null if it cannot be decompressed, or then exceeds its limit: every unreadable body is the same fault
  */
 function decoded(body: Buffer, contentEncoding: string | string[] | undefined = "identity"): Buffer | null {
   const encoding = String(contentEncoding).trim().toLowerCase();

@@ -27,8 +27,8 @@ export interface ConnectionOptions {
 }
 
 /**
- * * With Node's default of 250 ms per address of a name, a good address that is far away would be given up, and the
- * venue would be charged with the time.
+ * With Node's default of 250 ms per address of a name, a good address that is far away would be given up, and the time
+ * would be charged to the venue.
  */
 const nextAddressAfterMs = 1000;
 
@@ -67,7 +67,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   socket.once("connect", () => {
     connection.connectUs = endPhase(secure ? "tls" : "exchange");
   });
-  // `secure` is emitted before Node verifies the certificate. After Node has refused one, it cannot be read any more.
+  // `secure` is emitted before Node verifies the certificate. After Node has refused one, it can no longer be read.
   socket.prependOnceListener("secure", () => {
     connection.certificateExpiresAt = expiryOf(socket as TLSSocket);
   });

@@ -13,7 +13,7 @@ export function correctedAge(ageMs: number, clock: ClockError | null): number {
 /**
  * The minimum age: uncertainty is resolved in the venue's favour.
  *
- * @param freshestMs of a clock that cannot be compared: the age, by it, of data that may be taken for fresh
+ * @param freshestMs the age of data that may count as fresh, by a clock that cannot be compared
  */
 export function leastAge(ageMs: number, clock: ClockError | null, freshestMs: number): number {
   return clock ? ageMs - clock.errorMs - clock.withinMs : ageMs - Math.max(0, freshestMs);

@@ -7,7 +7,7 @@ import type { RestExchange } from "./exchange.js";
 import { causeOf, causeOfRefusal, type Cause, type VenueFault } from "./failure-cause.js";
 import { nothingMeasured, type Measurement } from "./measurement.js";
 
-/** Not longer: a server may also end connections on purpose, and at once, and this hides a part of these faults. */
+/** Kept short: a server may also end connections on purpose, at once, and this tolerance hides some of these faults. */
 const noticedWithinMs = 50;
 
 /** How the answers of an endpoint are judged. */
@@ -41,7 +41,7 @@ export function measurementOf(exchange: RestExchange, judgement: Judgement, prov
   return { ...timed, good: !isStale, fault: isStale ? "stale" : null, head, eventAgeMs };
 }
 
-/** The measurement of an exchange that failed by the venue's fault. */
+/** The measurement of an exchange that failed through a fault of the venue. */
 export function failedMeasurement(exchange: RestExchange, fault: VenueFault): Measurement {
   return { ...nothingMeasured, ...timesOf(exchange), ...fault };
 }
@@ -54,7 +54,7 @@ export function causeOfFailure(exchange: RestExchange, expectStatus: number): Ca
     "fault" in cause && cause.fault === "body" ? (causeOfStatus(exchange, expectStatus) ?? cause) : cause;
   switch (failure?.kind) {
     case "deadline":
-      // Our own resolver may hang as well as fail, so a timeout of it is checked like other DNS faults.
+      // Our own resolver may hang as well as fail, so its timeout is checked like other DNS faults.
       return { fault: phase === "dns" ? "dns" : "timeout" };
     case "oversize":
       return orStatus({ fault: "body" });

@@ -20,7 +20,7 @@ export interface RestExchange {
   startMs: number;
   /** The connection opened for it; null if it used an existing one. */
   connection: Connection | null;
-  /** How long the TCP handshake of the connection took, also if it was opened earlier. */
+  /** How long the TCP handshake of the connection took, even if it was opened earlier. */
   roundTripMs: number;
   /** Just before the request's first byte was handed to the system. */
   sentMs: number | null;
@@ -191,7 +191,7 @@ function run(
     client.dispatch(request, {
       onRequestStart() {
         exchange.sentMs = performance.now();
-        // Not before: what came earlier was not asked for, and undici ends the connection at it.
+        // Not before: earlier bytes answer no request, and undici ends the connection when it reads them.
         onSent();
       },
       onResponseStart(_controller, status, headers) {

@@ -46,7 +46,7 @@ export interface Unanswered {
 
 /**
  * A missing answer is a fault of the venue as long as other hosts answer. If there is no other host to compare with, it
- * counts as the venue's fault, too, unless this machine itself reports that it has no route.
+ * also counts as the venue's fault, unless this machine itself reports that it has no route.
  */
 export async function unlessOurNetwork<Found extends object>(
   cause: Found,

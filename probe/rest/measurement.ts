@@ -37,7 +37,7 @@ export const nothingMeasured: Measurement = {
   sequenceGaps: null,
 };
 
-/** The venue prevented the measurement by this fault. */
+/** The measurement of a slot that the venue prevented by this fault. */
 export function unservedBy(fault: Fault): Measurement {
   return { ...nothingMeasured, fault, unserved: true };
 }

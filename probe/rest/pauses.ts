@@ -68,8 +68,8 @@ function makeAddressPauses(origin: Origin, now: () => number): AddressPauses {
   }
 
   /**
-   * After refusals, each address is asked as often as confirms a fault. Otherwise the first one would pause the others
-   * before that; which is the first differs between regions, and these might never agree.
+   * After refusals, each address is asked as often as it takes to confirm a fault. Otherwise the first one would pause
+   * the others before that. Which one is first differs between regions, so the regions might never agree.
    */
   function isOfPause() {
     return refusals >= origin.refusalsBefore && answeredMs >= origin.chosen.precedingEndMs();

@@ -6,7 +6,10 @@ import type { ChainHeads } from "../rest/chain-heads.js";
 import type { Counterpart } from "../stream/counterpart.js";
 import type { Task } from "./schedule.js";
 
-/** The task of a chain, which asks nobody: this probe asks its providers anyway. Other venues have none. */
+/**
+ * The task of a chain. It sends no requests, because this probe asks the chain's providers anyway. Other venues have no
+ * such task.
+ */
 export function chainTasks({ id, chain, heads: reading }: Venue, heads: Pick<ChainHeads, "goesOn">): Task[] {
   if (!reading || chain === null) return [];
   return [
@@ -23,7 +26,10 @@ export function chainTasks({ id, chain, heads: reading }: Venue, heads: Pick<Cha
   ];
 }
 
-/** The heads that a chain's providers name, as what shows whether a stream of blocks has something to send. */
+/**
+ * A counterpart made of the heads that a chain's providers report: they show whether a stream of blocks has something
+ * to send.
+ */
 export function chainCounterpart(
   { chain }: Pick<Venue, "chain">,
   chains: ReadonlyMap<string, ReadChain>,

@@ -3,7 +3,7 @@ import { greatestCommonDivisor } from "../../shared/registry/cadence.js";
 import { addressIn } from "../../shared/registry/region-hosts.js";
 import type { Registry } from "../../shared/registry/registry.js";
 
-/** What a component's slots are computed from. */
+/** The input from which a component's slots are computed. */
 interface Slots {
   venue: string;
   component: string;
@@ -27,9 +27,9 @@ interface Series {
  * The phases of a region's slots. They are the same in every process that has the same registry and as many probes for
  * an address.
  *
- * All endpoints that all regions ask of an origin take turns, because probes may share an address, and a venue may
- * limit the requests of a second. An alternative is asked right after the first address. Other components are spread by
- * a hash.
+ * All endpoints of an origin take turns across all regions, because probes may share an address, and a venue may limit
+ * the requests per second. An alternative is asked right after the first address. Other components are spread by a
+ * hash.
  */
 export function makePhases({ venues, regions }: Registry, region: string): PhaseOf {
   const all = venues.flatMap(({ id, rest }) =>

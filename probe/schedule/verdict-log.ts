@@ -6,7 +6,7 @@ const words: Partial<Record<Fault, { begins: string; over: string }>> = {
   stale: { begins: "data is stale", over: "data is fresh again" },
   halted: {
     begins: "the venue says that it does not trade",
-    over: "the venue does not say any more that it does not trade",
+    over: "the venue no longer says that it does not trade",
   },
 };
 

@@ -18,7 +18,7 @@ export interface WatchedVenues {
 /** Fifteen simultaneous handshakes would distort each other's measurement. */
 const betweenVenuesMs = 200;
 
-/** Begins and ends venues of the registry, so that those that are wanted are measured. */
+/** Begins and ends measuring venues of the registry, so that exactly the wanted ones are measured. */
 export function makeWatchedVenues(
   venues: readonly Venue[],
   begin: (venue: Venue, openAfterMs: number) => WatchedVenue,

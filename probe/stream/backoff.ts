@@ -7,13 +7,13 @@ const usual = { firstMs: 1000, longestMs: 20_000 };
 
 /**
  * For a venue that limits or blocks us without saying for how long: further requests may prolong a ban. The longest
- * delay is also the longest time by which we notice too late that it serves us again.
+ * delay is also how late we may notice that it serves us again.
  */
 const refusal = { firstMs: 30_000, longestMs: 2 * 60_000 };
 
 /**
- * So many refusals (403, 451) in a row are no chance of a firewall any more, and enough to confirm the fault: the next
- * attempts wait as after a rate limit.
+ * This many refusals (403, 451) in a row are no accident of a firewall, and they are enough to confirm the fault: the
+ * next attempts wait as after a rate limit.
  */
 export const refusalsBeforePause = 3;
 

@@ -26,7 +26,7 @@ const stableMs = 30_000;
 const longestMs = 20 * 24 * 60 * 60_000;
 
 /**
- * @param urls addresses that give the same
+ * @param urls interchangeable addresses
  * @param openAfterMs delay of the first socket
  */
 export function startConnectTimer(
@@ -67,7 +67,7 @@ export function startConnectTimer(
       const nowMs = clock.now();
       const failed = addressOf(url);
       const { waitMs, isChosen } = failed.delays.after(down);
-      // a pause goes on that a renewal has met, although another socket was still open then
+      // a pause that a renewal met goes on, although another socket was still open at that time
       if (nowMs + waitMs > failed.readyMs) Object.assign(failed, { readyMs: nowMs + waitMs, isChosen });
       inTurn = nextAfter(failed, nowMs);
       cancel = clock.after(Math.max(0, inTurn.readyMs - nowMs), open);

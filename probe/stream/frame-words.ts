@@ -1,4 +1,4 @@
-/** What a venue says of itself on a socket, in frames that are no stream's data. */
+/** A venue's statements about itself on a socket, in frames that are no stream's data. */
 import { parsePath } from "../../shared/registry/json-path.js";
 import type { Condition, SocketConfig } from "../../shared/registry/registry.js";
 import { alternativesOf, compileAnyOf, compileConditions } from "../rest/checks.js";

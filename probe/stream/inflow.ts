@@ -12,7 +12,7 @@ export interface Arrival {
 /** Limits of what a peer may send. Beyond them the socket is ended, no matter what was sent. */
 export type Flow = Record<"frames" | "chunks" | "bytes" | "parts", Allowance>;
 
-/** What arrives on one socket: when, and whether it is too much. */
+/** Tracks the arrivals on one socket: when they come, and whether they are too many. */
 export interface Inflow {
   opened: (atMs: number) => void;
   /** Must be called for each chunk, before its frames are parsed. Limits bytes, because fragments emit no events. */
@@ -35,11 +35,11 @@ export interface InflowOptions {
 
 /**
  * The busiest socket of the registry usually receives some fifty frames a second. At peak times it may be a hundred
- * times as many, which is no fault. Frames up to this limit cost a core a fifteenth of its time. Bytes are limited more
- * tightly: they may arrive as fragments of two bytes, whose cost is far out of proportion to their size. So is that of
- * chunks, which fragments do not bound: each byte of a frame may arrive alone. Parts are the brackets, commas and
- * colons of JSON, whose cost is by the piece too: V8 keeps each new key until it next collects all of its memory. Five
- * thousand of Binance's trades have 110,000.
+ * times as many, which is no fault. Frames up to this limit take a fifteenth of a core's time. Bytes are limited more
+ * tightly: they may arrive as fragments of two bytes, whose cost is far out of proportion to their size. So is the cost
+ * of chunks, whose number the limit of fragments does not bound: each byte of a frame may arrive alone. Parts are the
+ * brackets, commas and colons of JSON. Each of them has a cost as well: V8 keeps each new key until it next collects
+ * all of its memory. Five thousand of Binance's trades have 110,000.
  */
 const usualFlow: Flow = {
   frames: { burst: 100_000, perSecond: 20_000 },

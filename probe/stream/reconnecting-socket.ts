@@ -15,7 +15,10 @@ import { makeSocketLog } from "./socket-log.js";
 
 export interface ReconnectingSocketOptions {
   url: string;
-  /** Other addresses that give the same, each tried when the one before fails: then no host is the venue's own. */
+  /**
+   * Interchangeable other addresses, each tried when the one before fails. If there are any, no host is the venue's
+   * own.
+   */
   alternatives?: readonly string[] | undefined;
   /** The headers for one of its addresses; default: none. */
   headersAt?: (url: string) => Record<string, string>;

@@ -1,5 +1,5 @@
 /**
- * * The text of a venue's refusal, for the log and for the public evidence of an incident: a short single line, without
+ * The text of a venue's refusal, for the log and for the public evidence of an incident: a short single line, without
  * anything that may identify this probe, and without our credentials.
  */
 

@@ -39,7 +39,7 @@ export function watchSequence(sequence: Sequence): SequenceWatch {
 }
 
 /**
- * * A frame's information about the one before: the first number that it covers itself, or the last number of the
+ * A frame's information about the one before: the first number that it covers itself, or the last number of the
  * previous frame; NaN if it has none.
  */
 function compileNumberBefore(sequence: Sequence): (frame: unknown) => number {

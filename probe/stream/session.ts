@@ -75,7 +75,7 @@ export interface Patience extends AnswerPatience {
   speakWithinMs: number;
 }
 
-/** A welcome arrives within a round trip, or the venue does not send one any more. */
+/** A welcome arrives within a round trip, or the venue no longer sends one. */
 const usualPatience: Patience = { ...usualAnswerPatience, welcomeWithinMs: 3_000, speakWithinMs: 10_000 };
 
 /** Acknowledgements and errors are short; a longer frame that is no stream's data is ignored. */
@@ -159,7 +159,7 @@ export function startSession(options: SessionOptions): StreamSession {
     else socketSubscriptions.begin();
   }
 
-  /** A frame that makes the probe throw costs its socket, but never the program. */
+  /** A frame that makes the probe throw ends its socket, but never the program. */
   function onMessage(frame: Buffer, arrival: Arrival) {
     try {
       onFrame(frame, arrival);

@@ -38,7 +38,7 @@ export interface SocketEnding {
   giveUp: (cause: Cause, detail: string) => void;
   /** Ends a connection whose peer is clearly at fault; `onDown` is called at once. */
   blame: (fault: Fault, detail: string) => void;
-  /** Ends it at our own request: no callback is called any more. */
+  /** Ends it at our own request: no callback is called after that. */
   close: () => void;
 }
 
@@ -51,7 +51,7 @@ export const goodbyeMs = 1000;
 /** The close code of a connection that ended without a close frame. */
 const unsaid = 1006;
 
-/** What is known of an ending besides its cause. */
+/** The known circumstances of an ending, besides its cause. */
 interface Circumstances {
   /** Whether the peer closed it explicitly, or is clearly at fault. */
   isSaid?: boolean;

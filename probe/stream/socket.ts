@@ -7,7 +7,7 @@ import { goodbyeMs, watchEnding, type Down, type SocketEnding } from "./socket-e
 
 export interface SocketOptions {
   url: string;
-  /** Besides those of every request. */
+  /** Sent in addition to the headers of every request. */
   headers?: Record<string, string> | undefined;
   userAgent: string;
   resolver: Resolver;

@@ -25,7 +25,7 @@ export interface Meter {
   /** The stream was acknowledged, or sent data; from here on it is expected to send data. */
   subscribed(atMs: number): void;
   isSubscribed(): boolean;
-  /** The stream cannot be received any more. */
+  /** The stream can no longer be received. */
   lost(): void;
   /** Records a parsed frame. */
   frame(frame: unknown, arrival: Arrival, isGap?: boolean): void;

@@ -11,7 +11,8 @@ export type StreamFault = "stall" | "stale";
 /** Judges the slots of one stream, one after the other. `nowMs` is when the slot was read, `performance.now()`. */
 export interface StreamVerdict {
   /**
-   * Records the stream's events. Must also be called for slots that are not measured, whose events were received, too.
+   * Records the stream's events. Must also be called for slots that are not measured, because their events were
+   * received as well.
    */
   follow(reading: StreamMeasurement, nowMs: number): void;
   /** Judges a whole slot, after `follow` was called for it. */
@@ -31,7 +32,7 @@ export function makeStreamVerdict(
   const { stall, staleAfterMs } = stream;
   const isEstimate = stallBasis(stream) === "estimate";
   const staleMs = staleAfterMs ?? Math.max(limits.stale_event_ms, limits.stale_event_stalls * stall.afterMs);
-  /** The newest event of the last slot that had frames, by the venue's clock; null: no frame said a credible time. */
+  /** The newest event of the last slot that had frames, by the venue's clock; null: no frame had a credible time. */
   let eventMs: number | null = null;
   /** When the newest event last advanced, by `performance.now()`. */
   let advancedMs = -Infinity;
@@ -73,7 +74,7 @@ export function makeStreamVerdict(
     // The venue does not owe us events from before the subscription.
     if (reading.subscribedMs !== subscribedMs) eventMs = null;
     subscribedMs = reading.subscribedMs;
-    // Frames without a credible time brought what happened since the event before them: it no longer shows what the
+    // Frames without a credible time brought events newer than the last dated one: its time no longer shows what the
     // stream has missed.
     if (reading.messages > 0 && newestMs === null) eventMs = null;
     // A stream may begin with events older than the newest: they do not show what it has missed.

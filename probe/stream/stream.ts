@@ -39,14 +39,14 @@ export interface StreamsOptions {
   watch: Pick<EventLoopWatch, "stalledSince">;
   /** The venue's REST endpoints that streams are compared with, by name. */
   counterparts?: ReadonlyMap<string, Counterpart>;
-  /** For streams without one: the other providers of the venue's chain. Null if it has none. */
+  /** For streams without a counterpart: the other providers of the venue's chain. Null if it has none. */
   chain?: Pick<Counterpart, "cadenceMs" | "wentOn"> | null;
 }
 
 export interface Streams {
   /**
-   * One for `ws:conn`, one for each stream. Their slots end at the scheduled instant: named after their beginning,
-   * samples would reach the engine a slot later than those of REST.
+   * One for `ws:conn`, one for each stream. Their slots end at the scheduled instant: if samples were named after the
+   * beginning of their slots, they would reach the engine a slot later than those of REST.
    */
   tasks: Task[];
   socketsOpen: () => number;

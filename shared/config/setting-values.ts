@@ -111,7 +111,7 @@ export function parseRegions(text: string): readonly string[] {
   return Object.freeze(regions);
 }
 
-/** A part of what is published. */
+/** A part of a vantage, which is published. */
 const shownPart = /^\P{Cc}{1,60}$/u;
 
 export function parseVantage(text: string): Vantage {
@@ -157,7 +157,7 @@ export function parseKey(text: string): Buffer {
   return Buffer.from(text, "base64");
 }
 
-/** What fits into a header and is long enough to be recognised wherever it appears. */
+/** A text that fits into a header and is long enough to be recognised wherever it appears. */
 export function parseCredential(text: string): string {
   if (!/^[\x21-\x7e][\x20-\x7e]{6,1022}[\x21-\x7e]$/.test(text))
     throw new WrongValue("8 to 1024 printable ASCII characters without blanks at the ends", true);

@@ -295,7 +295,7 @@ export function readSettings(env: Environment = process.env): Settings {
 const clientSettings = ["BASE_URL", "HOST", "PORT", "REGISTRY", "PROBES_PER_ADDRESS", "SITE_URL", "LOG_LEVEL"];
 
 /**
- * What commands need that ask a running service. The other settings are not read: they may be wrong without harm.
+ * The settings of commands that ask a running service. The other settings are not read: they may be wrong without harm.
  *
  * @throws UserError with every problem, one per line
  */
@@ -304,7 +304,7 @@ export function readClientSettings(env: Environment = process.env): ClientSettin
   return readSettings(Object.fromEntries(Object.entries(env).filter(([name]) => isRead(name))));
 }
 
-/** Secrets that are set twice, and passwords without an address that they belong to. */
+/** Secrets that are set twice, and passwords without their address. */
 function contradictions(env: Environment): string[] {
   const problems: string[] = [];
   for (const [name, file] of [

@@ -31,7 +31,7 @@ export interface Db {
 export interface Pool extends Db {
   /** Runs `work` in one transaction on one connection; rolled back when it throws. */
   transaction<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>;
-  /** Rows of `sql/queries/<name>.sql` in batches of that many; see `RowStream`. */
+  /** Rows of `sql/queries/<name>.sql` in batches of `batchRows`; see `RowStream`. */
   rows(name: string, values: readonly unknown[], batchRows: number): Promise<RowStream>;
   /** The same for any other statement. */
   textRows(text: string, values: readonly unknown[], batchRows: number): Promise<RowStream>;
@@ -92,7 +92,7 @@ export function openPool(url: string, options: PoolOptions): Pool {
 
 /** These override the server's own settings. */
 const sessionSettings = [
-  // the migration sets this for the database, but not for connections that are older
+  // the migration sets this for the database, but not for older connections
   "search_path=venuewatch,public",
   "timezone=UTC",
   "jit=off",
@@ -113,7 +113,7 @@ const sessionSettings = [
 export async function connect(url: string, options: PoolOptions, setting?: string): Promise<Pool> {
   const pool = openPool(url, options);
   try {
-    // names of pg_catalog alone: the owner may have set the search path
+    // only names of pg_catalog: the owner may have set the search path
     const [other] = await pool.query<{ owner: string }>(sql`
       select owner.rolname as owner
       from pg_catalog.pg_namespace n

@@ -21,7 +21,7 @@ export interface Definitions {
   text: string;
   /** The part that only a superuser may run. */
   superuser: string;
-  /** Of all three. */
+  /** The checksum of all three. */
   checksum: string;
 }
 

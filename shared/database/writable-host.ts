@@ -25,7 +25,7 @@ class ImpatientClient extends pg.Client {
   }
 }
 
-/** By address, shared by all pools of this program: the last good host, and the pools to notify when it changes. */
+/** The last good host, and the pools to notify when it changes, by address; shared by all pools of this program. */
 const clusters = new Map<string, Cluster>();
 
 interface Cluster {
@@ -180,7 +180,7 @@ function openPoolOf(
       for (const refuse of waiting) refuse(new Error("the database moved to another host"));
       waiting.clear();
       if (!writable) return;
-      // the former primary will not answer any more, or must not: a standby was promoted because it was gone
+      // the former primary will no longer answer, or must not: a standby was promoted because it was gone
       for (const client of inUse) void client.end();
     },
   };

@@ -9,7 +9,7 @@ export type OwnMetrics = Registry;
 
 /**
  * The event loop's lag is the time between two timers, so a loop that is never late shows this value. The default of
- * ten milliseconds cost each program 0.004 of a core; this interval costs a tenth of that.
+ * ten milliseconds costs each program 0.004 of a core; this interval costs a tenth of that.
  */
 const eventLoopIntervalMs = 100;
 

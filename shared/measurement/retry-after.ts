@@ -4,8 +4,8 @@ export interface BelievedWait {
   /** The longest wait that is honoured; default: ten minutes. */
   longestMs?: number;
   /**
-   * A longer one is taken for an error of the server, which has said nothing then: some send the time itself, in
-   * seconds or milliseconds since 1970. Default: an hour.
+   * A longer wait counts as an error of the server, and as if it had named none: some send the time itself, in seconds
+   * or milliseconds since 1970. Default: an hour.
    */
   credibleMs?: number;
 }

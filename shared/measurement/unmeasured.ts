@@ -8,8 +8,8 @@
  * - `network` this machine has no route, by its own error, or because no venue at all answered meanwhile
  * - `sockets` this machine has no free socket, port or memory
  * - `paused` we have chosen to ask later, because the venue limits or blocks our requests without saying for how long
- * - `provider` a third party's node, by which the venue is read, failed, and so did all alternatives to it; or too few
- *   providers of a chain were heard to tell whether it stands
+ * - `provider` a third party's node, through which the venue is read, failed, and so did all alternatives to it; or too
+ *   few providers of a chain were heard to tell whether it stands
  * - `clock` this machine's clock is off by seconds according to the venues' answers: the sample's time would be wrong
  * - `stale` a kept-alive connection was closed just as it was reused
  * - `starting` a socket that is not open, for a reason that is not known yet

@@ -39,7 +39,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
       throw unusable(directory, error as NodeJS.ErrnoException);
     });
     const rival = await livingRival(directory, claim.name).catch(async (error: unknown) => {
-      // this process's next attempt would take a claim that is left for a rival
+      // otherwise this process's next attempt would mistake its own leftover claim for a rival's
       await claim.withdraw();
       throw unusable(directory, error as NodeJS.ErrnoException);
     });
@@ -73,7 +73,7 @@ async function makeClaim(directory: string): Promise<Claim> {
     name,
     async withdraw() {
       await new Promise((resolve) => server.close(resolve));
-      // A file whose socket refuses connections is dead: where it cannot be removed, the next contender does it.
+      // A file whose socket refuses connections is dead: if it cannot be removed now, the next contender removes it.
       await unlink(join(directory, name)).catch(() => {});
     },
   };

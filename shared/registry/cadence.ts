@@ -9,25 +9,25 @@ import type { Limit, Region, Registry, RestEndpoint, Venue } from "./registry.js
  */
 export const usableShare = 0.5;
 
-/** At a longer cadence, the six samples by which a component is judged would be of more than six hours. */
+/** At a longer cadence, the six samples by which a component is judged would span more than six hours. */
 const longestCadenceMs = 60 * 60_000;
 
-/** The least unit that becomes longer by whole seconds: of a shorter one, a second would be more than a fifth. */
+/** The shortest unit that is lengthened by whole seconds: a second would be more than a fifth of a shorter one. */
 const shortestUnitMs = 5000;
 const longestStepMs = 5000;
 
-/** What the probes of one address ask of an origin. */
+/** The requests to an origin by the probes of one address. */
 export interface LimitUse {
   /** Id of the venue whose entry has the limit. */
   venue: string;
   limit: Limit;
   /** Requests a minute of one probe, of the region that asks most. */
   perMinute: number;
-  /** The same of all probes that share the address. */
+  /** The same for all probes that share the address. */
   allPerMinute: number;
   /** The limit, in requests a minute. */
   limitPerMinute: number;
-  /** The part of it below which the requests stay. */
+  /** The part of the limit that the requests must stay below. */
   usablePerMinute: number;
 }
 
@@ -49,7 +49,7 @@ export function limitUses({ venues, regions }: Registry, probes: number): LimitU
   );
 }
 
-/** Each origin that the endpoints ask, and how often a minute one probe does, in the region that asks it most. */
+/** Each origin that the endpoints ask, and the requests a minute of one probe, in the region that asks it most. */
 export function askedOrigins({ venues, regions }: Registry): { origin: string; perMinute: number }[] {
   const addresses = venues.flatMap(({ rest }) => rest.flatMap(({ url, alternatives = [] }) => [url, ...alternatives]));
   const all = regions.flatMap((region) => addresses.map((address) => new URL(addressIn(region, address)).origin));
@@ -60,8 +60,8 @@ export function askedOrigins({ venues, regions }: Registry): { origin: string; p
 }
 
 /**
- * Lengthens the cadences of endpoints whose origin would be asked more often than its limit allows, all that a limit
- * counts by the same factor.
+ * Lengthens the cadences of endpoints whose origin would be asked more often than its limit allows, by the same factor
+ * for all endpoints that a limit counts.
  *
  * @param probes the number of probes that share an address
  * @returns the registry, and a sentence for each endpoint that cannot be measured within the limits
@@ -92,7 +92,7 @@ export function withinLimits(registry: Registry, probes: number): { registry: Re
 }
 
 /**
- * By which factor a limit's usable part is exceeded; 1: all of it is used. Of sums of fractions, the last digits are
+ * The factor by which a limit's usable part is exceeded; 1: all of it is used. The last digits of sums of fractions are
  * rounding errors.
  */
 function excessOf({ allPerMinute, usablePerMinute }: LimitUse): number {
@@ -100,9 +100,10 @@ function excessOf({ allPerMinute, usablePerMinute }: LimitUse): number {
 }
 
 /**
- * What all cadences under a limit are multiples of, and by which steps it becomes longer. So the cadences of an origin
- * keep a common divisor, and their slots never pass each other (probe/schedule/phases.ts): all are multiples of a
- * longer unit; or, where the origin has endpoints that the limit does not count, of a part of the unit of all.
+ * The unit of which all cadences under a limit are multiples, and the steps by which it becomes longer. This way the
+ * cadences of an origin keep a common divisor, and their slots never pass each other (probe/schedule/phases.ts): all
+ * are multiples of a longer unit or, where the origin has endpoints that the limit does not count, of a part of the
+ * unit of all its endpoints.
  *
  * Null: the unit is so short that a step would be too large a part of it, and each cadence becomes longer by itself.
  */

@@ -1,4 +1,6 @@
-/** How a registry of an operator differs from the catalogue, whose repairs do not reach what differs. */
+/**
+ * How an operator's registry differs from the catalogue. Repairs of the catalogue do not reach the parts that differ.
+ */
 
 import { isDeepStrictEqual } from "node:util";
 import { catalogueEntry, expand } from "./catalogue.js";

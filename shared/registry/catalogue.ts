@@ -1,6 +1,6 @@
 /**
- * The catalogue of venues, `registry/venues`: a file for each, which a registry names by its id, as it is or with
- * changes. So a registry of ids gets the repairs of each release.
+ * The catalogue of venues, `registry/venues`: a file for each. A registry names a venue by its id, as it is or with
+ * changes, and so gets the repairs of each release.
  */
 
 import { readdirSync, readFileSync } from "node:fs";
@@ -98,8 +98,8 @@ function componentNames(entry: unknown): string[] {
 }
 
 /**
- * Takes components that an override removed out of what the entry says of them: limits, an end, counterparts. Otherwise
- * a limit that a release adds to the catalogue could make an operator's registry invalid.
+ * Removes what the rest of the entry says of components that an override removed: limits, an end, counterparts.
+ * Otherwise a limit that a release adds to the catalogue could make an operator's registry invalid.
  */
 function withoutTraces(entry: Record<string, unknown>, removed: string[]): unknown {
   const { limits, until, socket } = entry;
@@ -137,7 +137,8 @@ function catalogueFile(name: string): unknown {
 
 /**
  * A JSON merge patch (RFC 7396), with two additions. A list of named parts may be changed by an object of these names,
- * so that one endpoint can be changed without repeating the others. And null sets fields that an entry must have.
+ * so that one endpoint can be changed without repeating the others. And null is a value for fields that an entry must
+ * have, instead of removing them.
  *
  * @param patch undefined: no change
  */

@@ -34,7 +34,10 @@ export function readChains({ chains = {}, venues }: Read): ReadonlyMap<string, R
   );
 }
 
-/** How often two providers of a chain have both been asked; null if it has only one, of which nobody can tell. */
+/**
+ * How often two providers of a chain have both been asked; null if it has only one, since a single provider does not
+ * show whether the chain stands.
+ */
 export function chainCadence({ hosts }: Pick<ReadChain, "hosts">): number | null {
   return [...hosts.values()].sort((a, b) => a - b)[1] ?? null;
 }

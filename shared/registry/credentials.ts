@@ -1,6 +1,6 @@
 /**
  * Credentials of the registry: `{CREDENTIAL_NAME}` in an address behind its host, in a header, in a body or in a
- * message stands for the setting with that name. Only what asks venues reads their values.
+ * message stands for the setting with that name. Only code that asks venues reads their values.
  */
 
 import { WrongValue } from "../config/setting-values.js";

@@ -1,9 +1,9 @@
-/** How long ago the entries of a registry were compared with their sources, and what of them ends. */
+/** How long ago the entries of a registry were compared with their sources, and which parts of them end. */
 
 import { hostsOf } from "./components.js";
 import type { Registry, Venue } from "./registry.js";
 
-/** Venues announce what ends some weeks or months before; an entry that was read this long ago may have missed it. */
+/** Venues announce an end some weeks or months ahead; an entry that was compared this long ago may have missed it. */
 export const agedAfterDays = 90;
 
 /** Time to install a release whose entry no longer needs what ends. */
@@ -23,7 +23,7 @@ export interface EntryAges {
 export interface EndingSoon {
   venue: string;
   date: string;
-  /** Until the day begins, rounded up; 0 or less: it has. */
+  /** Days until `date` begins, rounded up; 0 or less: it has begun. */
   daysLeft: number;
   what: string;
   source: string;
@@ -47,12 +47,12 @@ export function agesOf({ venues }: Registry, now: Date): EntryAges {
   };
 }
 
-/** Such a venue, a simulated one for example, is its operator's own, who knows when it changes. */
+/** Such a venue, for example a simulated one, belongs to the operator, who knows when it changes. */
 function isOnThisMachine(venue: Venue): boolean {
   return hostsOf(venue).every((host) => /^(localhost|127\..*|\[::1\])$/.test(host));
 }
 
-/** What an operator should read of it, in a few sentences; empty if there is nothing. */
+/** What an operator should know about these entries, in a few sentences; empty if there is nothing. */
 export function ageSentences({ aged, undated, ends }: EntryAges): string[] {
   const old = aged.map(({ venue, checkedAt }) => `${venue} (${checkedAt})`).join(", ");
   return [

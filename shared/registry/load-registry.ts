@@ -29,7 +29,7 @@ export interface ParseOptions {
 }
 
 /**
- * What may be a secret in it is hidden in this process from then on.
+ * Possible secrets in it are hidden in this process from then on.
  *
  * @param value parsed JSON
  * @param name of the value, for the message

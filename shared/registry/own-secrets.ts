@@ -1,6 +1,6 @@
 /**
- * What of an operator's registry may be secret. Credentials should be placeholders (credentials.ts), but a key may also
- * be in the text of an address, a header, a body or a message.
+ * The parts of an operator's registry that may be secret. Credentials should be placeholders (credentials.ts), but a
+ * key may also be in the text of an address, a header, a body or a message.
  */
 
 import { shortestHidden, withoutHidden } from "../text/hidden-text.js";
@@ -10,7 +10,7 @@ import { mapTexts } from "./map-texts.js";
 import { cutAddress, isOfCatalogue, isWordOfCatalogue, publicAddress, wordsOf } from "./public-address.js";
 import type { PlaceInRegistry } from "./registry-problem.js";
 
-/** Sent to the venue behind its address: nothing of it tells what it is. */
+/** Content that the venue gets: nothing in its form tells what is secret. */
 const contentFields: ReadonlySet<string | number> = new Set(["body", "subscribe", "message", "text"]);
 
 /** Fields whose texts only the venue gets. Everything else in a registry may be published. */
@@ -23,7 +23,9 @@ const addressFields: ReadonlySet<string> = new Set(["url", "alternatives", "api"
 const address = /\b(?:https?|wss?):[/\\]{1,2}[^\s"'<>]+/gi;
 const secretName = /key(?!alive)|token|secret|pass|pwd|auth|sig|credential|bearer|jwt/i;
 
-/** A copy in which only what the catalogue has, too, is whole. Its secrets must be hidden already. */
+/**
+ * A copy without secrets, in which texts of the catalogue stay whole. The registry's secrets must be hidden already.
+ */
 export function withoutOwnSecrets<Value>(value: Value): Value {
   return mapTexts(value, masked) as Value;
 }
@@ -34,7 +36,7 @@ function masked(text: string, place: PlaceInRegistry): string {
   return withoutHidden(text.replace(address, publicAddress));
 }
 
-/** A text of a registry that is not valid: an address may be malformed, and in any place. */
+/** Masks a text of an invalid registry: an address may be malformed, and in any place. */
 export function maskedFound(text: string, place: PlaceInRegistry): string {
   if (isOfCatalogue(text)) return text;
   if (isSecretPlace(place)) return "***";
@@ -54,8 +56,8 @@ function nameAt(place: PlaceInRegistry): string {
 }
 
 /**
- * Texts of a valid registry that may be secrets: of what only the venue gets, the parts that look like keys or are
- * named like one, unless the catalogue or the rest of the registry has their words, too.
+ * Texts of a valid registry that may be secrets: in texts that only the venue gets, the parts that look like keys or
+ * are named like one, unless the catalogue or the rest of the registry also has their words.
  */
 export function ownSecretsOf(registry: unknown): string[] {
   const parts: string[] = [];
@@ -76,7 +78,7 @@ export function ownSecretsOf(registry: unknown): string[] {
   return [...new Set(parts)].filter((part) => part.length >= shortestHidden && !isPublic(part));
 }
 
-/** @param text of an address what follows its host */
+/** @param text for an address, the part that follows its host */
 function secretPartsOf(text: string, place: PlaceInRegistry): string[] {
   const isHeader = place.includes("headers");
   const whole = isHeader || text.includes("?") ? [text.replace(/^[/?]+/, "")] : [];
@@ -88,7 +90,7 @@ function secretPartsOf(text: string, place: PlaceInRegistry): string[] {
   return [...whole, ...parts];
 }
 
-/** Not a word, nor some: those would be hidden in texts where they mean nothing secret. */
+/** Neither one word nor several: those would be hidden in texts where they are no secret. */
 function looksLikeKey(part: string): boolean {
   return /[0-9]|[a-z]{20}/i.test(part);
 }

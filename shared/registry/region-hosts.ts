@@ -3,7 +3,7 @@
 import type { Region, Registry, RestEndpoint, SocketConfig } from "./registry.js";
 
 /**
- * The registry with the addresses at which a region measures. Only what asks a venue uses it: components keep the
+ * The registry with the addresses at which a region measures. Only code that asks a venue uses it: components keep the
  * address of the entry in the database and on pages.
  */
 export function measuredIn(registry: Registry, regionId: string | null): Registry {

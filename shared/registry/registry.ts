@@ -53,9 +53,9 @@ export interface Venue {
   rest: RestEndpoint[];
   socket: SocketConfig | null;
   official: Official | null;
-  /** Of every endpoint that has none of its own. */
+  /** For every endpoint that has none of its own. */
   limited?: AnyOf;
-  /** Of every endpoint that has none of its own. */
+  /** For every endpoint that has none of its own. */
   blocked?: AnyOf;
   /** Addresses of the venue's documentation and changelog. */
   sources?: string[];
@@ -71,18 +71,18 @@ export interface Venue {
 }
 
 export interface CcxtExchange {
-  /** Of an exchange of ccxt's newest version. */
+  /** Id of an exchange in ccxt's newest version. */
   id: string;
   /** Hosts that ccxt does not have, and why the entry is right. */
   differs?: { host: string; why: string }[];
 }
 
-/** How a chain is measured: by the heads that its providers name anyway. */
+/** How a chain is measured: by the heads that its providers report anyway. */
 export interface ChainReading {
   /** Ids of the venues. */
   providers: string[];
   cadenceMs: number;
-  /** Without a new block for longer than this, it stands. */
+  /** A chain without a new block for longer than this stands. */
   standsAfterMs: number;
 }
 
@@ -103,9 +103,9 @@ export interface Limit {
   origin: string;
   requests: number;
   periodMs: number;
-  /** What is counted: requests from one address, or those of one account, of which a probe has none. */
+  /** What is counted: requests from one address, or those of one account, which a probe does not have. */
   per: "address" | "account";
-  /** Names of the endpoints that it is about; default: all of the origin. */
+  /** Names of the endpoints that it covers; default: all of the origin. */
   endpoints?: string[];
   source: string;
 }
@@ -198,7 +198,10 @@ export interface DataTime {
 
 export interface SocketConfig {
   url: string;
-  /** Of the request that opens it. Sent to the origin of `url` only, also for streams with an address of their own. */
+  /**
+   * Headers of the request that opens it. Sent to the origin of `url` only, also for streams with an address of their
+   * own.
+   */
   headers?: Record<string, string>;
   /**
    * Conditions on the venue's first frame. Subscriptions are sent after it, or after a few seconds without it. Absent:

@@ -1,6 +1,6 @@
 /**
  * Secrets that this process knows. A venue may repeat them in its answers and refusals, and libraries in their errors:
- * what is logged or stored of foreign texts goes through `withoutHidden`.
+ * every foreign text that is logged or stored goes through `withoutHidden`.
  */
 
 /** A shorter text would also be found in words that are no secret. */

@@ -1,4 +1,4 @@
-/** No word of ours is longer; what somebody typed can be. */
+/** No word of ours is longer; a typed one may be. */
 const longest = 40;
 
 /** The word that was probably meant where another was typed; null if none is close enough to be worth a question. */

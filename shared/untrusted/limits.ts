@@ -1,7 +1,7 @@
 /**
  * What strangers may send: venues, their feeds, receivers of alerts, and what answers at the address of a service. Each
- * reader limits bytes, and also everything whose cost is by the piece: a byte that arrives alone costs as much memory
- * and time as hundreds that arrive together.
+ * reader limits bytes, and also the number of everything that has a cost for each piece: a byte that arrives alone
+ * costs as much memory and time as hundreds that arrive together.
  */
 
 import type { Socket } from "node:net";
@@ -65,11 +65,11 @@ export const jsonLimits = {
   service: { parts: 400_000, levels: 64 },
 } satisfies Record<string, JsonLimits>;
 
-/** Of the `ws` library, for each socket. */
+/** Options of the `ws` library, for each socket. */
 export const socketLimits = {
   /** The longest frame in fragments of one TCP segment has 3,000. */
   maxFragments: 4096,
-  /** Chunks of which a frame is not complete. */
+  /** Chunks of a frame that is not complete yet. */
   maxBufferedChunks: 4096,
   perMessageDeflate: false,
 };
@@ -80,7 +80,7 @@ export const maxHandshakeBytes = 4 * maxHeadBytes;
 /**
  * Calls `onExceeded` once if more bytes than `maxBytes` arrive, or they arrive in more than `maxPieces`.
  *
- * @returns stops counting
+ * @returns a function that stops counting
  */
 export function limitArrival(
   socket: Socket,

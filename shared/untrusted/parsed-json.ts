@@ -6,9 +6,7 @@
 
 import type { JsonLimits } from "./limits.js";
 
-/**
- * `excess`: the limit that is exceeded, such as `64 levels`. `text`: what is no JSON, decoded as UTF-8.
- */
+/** `excess`: the limit that is exceeded, such as `64 levels`. `text`: bytes that are not JSON, decoded as UTF-8. */
 export type Parsed = { value: unknown } | { excess: string } | { text: string };
 
 export function parsedJson(bytes: Buffer, limits: JsonLimits): Parsed {

@@ -1,8 +1,8 @@
 /**
  * Every alert event reaches every channel that it concerns at least once. Requests are in the order of the events,
- * repeated ones included. An event is accepted a second time only if something may have prevented that the first was
- * recorded. No channel is held up by another. An event's id never changes its meaning, and everything that the engine
- * decided has its event.
+ * repeated ones included. An event is accepted a second time only if something may have prevented the first acceptance
+ * from being recorded. No channel is held up by another. An event's id never changes its meaning, and everything that
+ * the engine decided has its event.
  */
 import { type Pool, sql } from "../../shared/database/pool.js";
 import type { Cluster } from "../cluster.js";
@@ -13,7 +13,7 @@ import type { ChannelFilter } from "../receivers.js";
 const recordedWithinMs = 10_000;
 /** Where nothing is wrong, a channel has an alert a second after its event. */
 const promptlyMs = 5_000;
-/** A delivery waits so long after a failed attempt, or after a core died while it sent. */
+/** A delivery waits this long after a failed attempt, or after a core died while sending it. */
 const afterTroubleMs = 60_000;
 
 interface AlertEvent {

@@ -1,4 +1,6 @@
-/** Our own faults are on no venue: each bad sample has a fault of its venue, or of the way there, at that time. */
+/**
+ * No venue is blamed for our own faults: each bad sample has a fault of its venue, or of the way there, at that time.
+ */
 import { sql } from "../../shared/database/pool.js";
 import type { Cluster } from "../cluster.js";
 import { isTouched, keyOf, type Period } from "../ledger.js";
@@ -10,11 +12,11 @@ const beforeMs = { stream: 90_000, rest: 1_000 };
 const chainBeforeMs = 20_000;
 /** A request that fails began at its slot, and ends within its timeout. */
 const afterMs = 6_000;
-/** The slots of a probe whose clock is wrong are of another time; it may take so long until it notices. */
+/** The slots of a probe whose clock is wrong belong to another time; it may take this long to notice. */
 const clockMs = 60_000;
 /** A silence of all hosts up to this length may be chance (probe/network/own-network.ts). */
 const chanceMs = 8_000;
-/** Without the database, a probe waits so long for its share of the venues until it asks any host. */
+/** Without the database, a probe waits this long for its share of the venues before it asks any host. */
 const startsMs = 5_000;
 
 interface BadSample {

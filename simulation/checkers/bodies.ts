@@ -48,7 +48,10 @@ function newerThings({ path, text, atMs }: ReadBody): string[] {
     .map(({ name, time }) => `${path} of ${generatedAt} has something newer: ${name} ${time}`);
 }
 
-/** All instants of a body, at any depth. Of a venue's notice, only ours: it may speak of the future. */
+/**
+ * All instants of a body, at any depth. Of a venue's notice, only those that we set: the venue's own may be in the
+ * future.
+ */
 function instantsOf(value: unknown, name = ""): { name: string; time: string }[] {
   if (typeof value === "string") return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? [{ name, time: value }] : [];
   if (typeof value !== "object" || value === null) return [];

@@ -1,4 +1,7 @@
-/** After a quiet time nothing is piled up: no samples wait, and timers and connections are as few as after a start. */
+/**
+ * After a quiet time nothing has piled up: no samples wait, and there are as few timers and connections as after a
+ * start.
+ */
 import type { Cluster } from "../cluster.js";
 import type { Resources } from "../ledger.js";
 import type { Supervised } from "../supervised.js";

@@ -21,9 +21,9 @@ const subscribedMs = 90_000;
 const harmless = ["disk", "part", "reconnect"];
 /** Within this time a probe compares its clock with enough hosts. */
 const clockNoticedMs = 30_000;
-/** After the start, and before the end. */
+/** Excluded after the start and before the end. */
 const marginMs = 60_000;
-/** Of a probe that a venue limits or bans. */
+/** The longest pause of a probe that a venue limits or bans. */
 const longestPauseMs = 130_000;
 
 export function checkCoverage(cluster: Cluster): Promise<string[]> {
@@ -63,9 +63,9 @@ function isReceived({ ledger, probes }: Cluster, region: string, slotMs: number,
 }
 
 /**
- * A chain is read by the answers of its providers, in which nothing must have been disturbed for a while: of one of
- * them, while the chain goes on. While it stands, two must name the same head, and a probe that has just started does
- * not know how old that is. For a moment after the limit, it is old at one provider only.
+ * A chain is read by the answers of its providers. While it goes on, those of one provider must have been undisturbed
+ * for a while. While it stands, two must name the same head, and a probe that has just started does not know how old
+ * that is. For a moment after the limit, it is old at one provider only.
  */
 function isReadAt({ providers, standsAfterMs }: NonNullable<Venue["heads"]>): typeof isMeasured {
   return (cluster, region, slotMs, venue) => {

@@ -13,11 +13,11 @@ interface Delivery {
   /** As counted with the delivery. */
   failures: number;
   attempts: number;
-  /** With a status in the log. */
+  /** Attempts with a status in the log. */
   answered: number;
   delivered: number;
   failed: number;
-  /** Without a result. */
+  /** Attempts without a result. */
   open: number;
   fromMs: number;
   toMs: number;
@@ -52,7 +52,7 @@ export async function checkDeliveries({ ask, ledger, cores }: Cluster): Promise<
     const what = `the delivery of event ${event_id} to ${channel}`;
     return [
       ...(state !== "delivered" || delivered < 1 ? [`${what} is ${state} after ${attempts} attempts`] : []),
-      ...(open > 0 ? [`${what} has ${open} attempts that nobody ended`] : []),
+      ...(open > 0 ? [`${what} has ${open} unfinished attempts`] : []),
       ...(failures > failed || (failures < failed && !isTroubled)
         ? [`${what} counts ${failures} failures, and has ${failed} failed attempts`]
         : []),

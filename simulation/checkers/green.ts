@@ -4,13 +4,13 @@ import type { Cluster } from "../cluster.js";
 import { isTouched, type Period, type Taken } from "../ledger.js";
 import { hasCounterpart, headComponent, isProvider } from "../venue.js";
 
-/** What was under way when a fault began was answered before it. */
+/** A request that was under way when a fault began may have been answered before it. */
 const beginsMs = 1_000;
 /** A request of the last seconds may be answered after the fault. */
 const endsMs = 7_000;
 /** Silence of a stream is a fault after ten seconds, and a slot looks back over its cadence. */
 const streamBeginsMs = 25_000;
-/** What the network held up arrives later. */
+/** Data that the network held up arrive later. */
 const heldUpMs = 60_000;
 
 /** A head is compared with others of the same probe, which it has read since a lag began. */
@@ -22,7 +22,7 @@ const rememberedMs = 180_000;
 export const chainReadMs = 20_000;
 
 const failingRest = ["errors", "silent", "slow", "nonsense", "limit", "ban", "halt", "down"];
-/** Of a silent venue, no counterpart shows whether there were trades. */
+/** While a venue is silent, no counterpart shows whether there were trades. */
 const failingStream = (venue: string) => (hasCounterpart(venue) ? ["quiet stream"] : ["quiet stream", "silent"]);
 
 export function checkGreen({ ledger, registry, probes, chain }: Cluster): Promise<string[]> {
@@ -44,7 +44,7 @@ export function checkGreen({ ledger, registry, probes, chain }: Cluster): Promis
       periods.some(
         ({ what, fromMs, toMs }) => kinds.includes(what) && fromMs + afterMs < slotMs && slotMs < toMs - endsMs,
       );
-    // slots by a wrong clock are of another time
+    // slots by a wrong clock belong to another time
     const wrongClocks = (ledger.periods.get(probe) ?? []).filter(({ what }) => what === "clock");
     if (isTouched(wrongClocks, slotMs - heldUpMs, slotMs + heldUpMs)) return false;
     if (venue === chain.name)

@@ -1,7 +1,7 @@
 /**
  * No state rests on a minority: a venue that is not unknown has at least half of its components known, and one in
- * outage at least half of all its endpoints or of all its streams in outage. So it is at every decision and in every
- * body of the board, whose fleet needs half of its venues likewise.
+ * outage at least half of all its endpoints or of all its streams in outage. This holds at every decision and in every
+ * body of the board, whose fleet likewise needs half of its venues.
  */
 import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { componentsOf } from "../../shared/registry/components.js";

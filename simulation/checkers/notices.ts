@@ -1,6 +1,6 @@
 /**
- * Stored notices are what the status pages said at the newest good reading, which is not long ago, and no page is read
- * more often than agreed.
+ * Stored notices agree with the status pages at the newest good reading, which is recent, and no page is read more
+ * often than agreed.
  */
 import { sql } from "../../shared/database/pool.js";
 import type { Cluster } from "../cluster.js";
@@ -66,7 +66,10 @@ export async function checkNotices(cluster: Cluster): Promise<string[]> {
   });
 }
 
-/** When the page is due next shows when it was claimed. A second reader in a row may have been killed then. */
+/**
+ * The instant at which the page is next due shows when it was claimed. A second reader in a row may have been killed
+ * then.
+ */
 function tooLongAgo({ venue, readMs, dueMs }: Reading, { nowMs, ledger, cores }: Cluster): string[] {
   const claimedMs = dueMs - claimMs;
   const isInterrupted = ["database", ...cores.map(({ name }) => name)].some((of) =>

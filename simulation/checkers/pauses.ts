@@ -1,4 +1,4 @@
-/** A venue that limits or bans us is asked seldom, and is asked again when that is over. */
+/** A venue that limits or bans us is asked rarely, and is asked again when that is over. */
 import type { Cluster } from "../cluster.js";
 import type { Period, Taken } from "../ledger.js";
 

@@ -1,6 +1,6 @@
 /**
- * Minutes are rolled up as their samples are: those of the last minutes within five, and those that got samples late
- * within eleven.
+ * The roll-ups of minutes agree with their samples: for the newest minutes within five minutes, and for minutes with
+ * late samples within eleven.
  */
 import { sql } from "../../shared/database/pool.js";
 import type { Cluster } from "../cluster.js";

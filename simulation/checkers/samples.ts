@@ -1,6 +1,6 @@
 /**
- * What the database stores is what the probes took: nothing acknowledged is missing, nothing was invented or changed,
- * and of what was taken only samples may be missing that a killed process had only in memory.
+ * The database stores the samples that the probes took: no acknowledged sample is missing, none was invented or
+ * changed, and only samples that a killed process had only in memory may be missing.
  */
 import { type Pool, sql } from "../../shared/database/pool.js";
 import type { Cluster } from "../cluster.js";
@@ -13,7 +13,7 @@ const underWayMs = 10_000;
 const inMemoryMs = 250;
 /** The operating system writes to the disk within half a minute. */
 const unsyncedMs = 31_000;
-/** A disk that works again gets what waits in memory within this time. */
+/** A disk that works again gets the samples that wait in memory within this time. */
 const retriedMs = 3_000;
 
 interface StoredSample {

@@ -33,7 +33,9 @@ export async function checkSecondOpinion(cluster: Cluster): Promise<string[]> {
   ];
 }
 
-/** The second opinion knows no channels: what left the outbox before its incident was retracted is not dropped. */
+/**
+ * The second opinion knows no channels: an event that left the outbox before its incident was retracted is not dropped.
+ */
 function withoutDispatched(opinion: Opinion, dispatchedMs: ReadonlyMap<string, number>, { ledger }: Cluster): Opinion {
   const retracted = new Map(opinion.incidents.map(({ slug, retractedAt }) => [slug, retractedAt]));
   const decidedMs = (instantMs: number) =>
@@ -117,7 +119,7 @@ function instantsBetween(firstMs: number, lastMs: number): number[] {
 
 type StoredWorld = Pick<World, "venues" | "samples" | "typical" | "vantages"> & { lastInstant: number };
 
-/** All that the engine had to decide from. */
+/** Everything that the engine had to decide from. */
 async function readWorld(pool: Pool): Promise<StoredWorld> {
   const [row] = await pool.query<{ world: StoredWorld }>(sql`
     with watched as (

@@ -26,21 +26,21 @@ export interface Disk {
   /** What programs see, by path; to be called outside of a process. */
   files: () => StoredFile[];
   usedBytes: () => number;
-  /** Beyond it, writes write only a part, and then fail with ENOSPC. */
+  /** Beyond it, writes are partial, and then fail with ENOSPC. */
   setCapacity: (bytes: number) => void;
-  /** Changes fail with EROFS, also those of open files. */
+  /** Changes fail with EROFS, even those of open files. */
   setReadOnly: (readOnly: boolean) => void;
   /** Beyond it, a process gets EMFILE. */
   setMaxOpenFiles: (files: number) => void;
   /**
    * A share of the calls fails.
    *
-   * @param share 0: none any more
+   * @param share 0: none
    */
   fail: (syscall: Syscall | "all", errno: string, share: number) => void;
   /**
-   * Calls that have not had their effect yet, and new ones, have none before the given true time. Infinity: until this
-   * is called again. Functions that block the process answer nevertheless.
+   * Calls whose effect is pending, and new ones, take no effect before the given true time. Infinity: until this is
+   * called again. Functions that block the process answer nevertheless.
    */
   stall: (untilMs: number) => void;
   /** From call to answer. */

@@ -17,7 +17,7 @@ export interface Disks {
   of: (machine: Machine) => Disk;
   /**
    * The path on the disk of the running process's machine; null: outside of a process, or a real path. Also for
-   * `/proc/self/fd/…`, by which long paths of Unix sockets are written.
+   * `/proc/self/fd/…`, as long paths of Unix sockets are written.
    */
   pathOf: (given: unknown) => string | null;
 }

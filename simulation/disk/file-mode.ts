@@ -1,10 +1,10 @@
 /** Modes of files as programs write them: numbers, or text in octal. */
 export type Mode = number | string | undefined | null;
 
-/** As most systems have it. */
+/** The usual one of most systems. */
 const umask = 0o022;
 
-/** Of a new file. */
+/** The mode of a new file. */
 export function modeOf(given: Mode, otherwise: number): number {
   return bitsOf(given, otherwise) & ~umask;
 }

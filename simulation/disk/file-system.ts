@@ -72,7 +72,7 @@ export class FileSystem {
     return [...inode.entries].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   }
 
-  /** Of what is neither content nor entries. */
+  /** Changes properties other than content and entries. */
   change(inode: Inode, change: (inode: Inode) => void): void {
     this.refuseIfReadOnly();
     change(inode);

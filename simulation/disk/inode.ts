@@ -1,4 +1,4 @@
-/** What a name in a directory stands for. It lives on without a name while it is open. */
+/** The object behind a name in a directory. It lives on without a name while it is open. */
 import { Content } from "./content.js";
 
 interface Common {

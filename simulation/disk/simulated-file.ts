@@ -196,7 +196,7 @@ export class SimulatedFile {
   }
 }
 
-/** Those of node that are missing must not seem to be there. */
+/** Methods of node's handle that are missing here must not seem to exist. */
 for (const name of [
   ...["chmod", "chown", "createReadStream", "createWriteStream", "readLines", "readableWebStream", "readv", "utimes"],
   ...["getAsyncId", "on", "once", "off", "addListener", "removeListener", "emit"],

@@ -8,12 +8,12 @@ export interface Mutant {
   /** Occurs once in it. */
   from: string;
   to: string;
-  /** Whose faults find it soon; by default the usual ones. */
+  /** The profile whose faults find it soon; by default the usual one. */
   profile?: Profile;
   /** One of simulation/shape.ts; small by default. */
   shape?: "small" | "pairs" | "usual";
   /** Lines of a script that finds it, instead of the faults of seeds. */
   faults?: string;
-  /** So many days of upkeep find it, instead of a history. */
+  /** This many days of upkeep find it, instead of a history. */
   days?: number;
 }

@@ -1,4 +1,4 @@
-/** Faults of ours in what is good or bad, whose fault it is, and what the engine says of it. */
+/** Faults of ours in judging what is good or bad, whose fault it is, and what the engine makes of it. */
 
 import type { Mutant } from "./mutant.js";
 

@@ -1,6 +1,6 @@
 /**
  * Faults of ours, injected into the production code on purpose: some seed must find each. A mutant that survives shows
- * what the checkers do not see.
+ * a gap in the checkers.
  */
 
 import { mutantsOfJudgement } from "./mutants-of-judgement.js";

@@ -1,4 +1,4 @@
-/** From the options of `connect` to a connection: the name's addresses, and one attempt after the other. */
+/** Makes a connection from the options of `connect`: looks up the name's addresses, and tries one after the other. */
 import dns, { type LookupAddress } from "node:dns";
 import { isIP, type LookupFunction, type TcpSocketConnectOpts } from "node:net";
 import type { Process } from "../virtual-time.js";
@@ -14,7 +14,7 @@ export type ConnectOptions = Partial<Omit<TcpSocketConnectOpts, "lookup">> & {
   timeout?: number;
 };
 
-/** What connecting reads and changes of a socket. */
+/** The part of a socket that connecting reads and changes. */
 export interface ConnectingSocket {
   readonly process: Process;
   readonly connecting: boolean;
@@ -30,7 +30,7 @@ export interface Outcome {
 /** Node's default for each but the last of several addresses. */
 const nextAddressAfterMs = 250;
 
-/** @returns gives up */
+/** @returns a function that gives up */
 export function connectSocket(
   kernels: Kernels,
   socket: ConnectingSocket,

@@ -1,6 +1,6 @@
 /**
  * One end of a connection, as the kernel of a machine keeps it. It buffers bytes while its process is paused or does
- * not read, and it outlives its process: what was written before a kill still leaves, followed by the end.
+ * not read, and it outlives its process: bytes that were written before a kill still leave, followed by the end.
  */
 import type { Process, VirtualTime } from "../virtual-time.js";
 import { makeKeepAlive } from "./keep-alive.js";
@@ -11,7 +11,7 @@ import { makePipe, type Pipe } from "./pipe.js";
 /** Where an end of a connection is: an address with a port, or the path of a Unix socket. */
 export type Place = { address: string; port: number } | { path: string | undefined };
 
-/** What a socket wants to know. Called in its process. */
+/** The events that a socket is told of. Called in its process. */
 export interface Receiver {
   onBytes: (bytes: Buffer) => void;
   onEnd: () => void;
@@ -26,11 +26,11 @@ export interface EndpointOptions {
   back: Link;
   local: Place;
   remote: Place;
-  /** The kernel needs it no longer. */
+  /** The kernel no longer needs it. */
   onGone: (endpoint: Endpoint) => void;
 }
 
-/** Bytes that are on their way, or that the receiver has not read. The sender waits when it has sent so many. */
+/** Bytes that are on their way, or that the receiver has not read. The sender waits when it has sent this many. */
 export const windowBytes = 64 * 1024;
 /** Bytes that the kernel takes from a writer beyond those. A write of more ends when the rest has found room. */
 export const sendBufferBytes = 64 * 1024;
@@ -42,7 +42,7 @@ type Written = (error?: Error | null) => void;
 export class Endpoint {
   /** Set before anything is sent. */
   peer!: Endpoint;
-  /** `closed`: by its process; what is left to send still leaves. `gone`: the kernel knows nothing of it any more. */
+  /** `closed`: by its process; what is left to send still leaves. `gone`: the kernel no longer knows of it. */
   #state: "open" | "closed" | "gone" = "open";
   #receiver: Receiver | null = null;
   #isReading = false;
@@ -120,7 +120,7 @@ export class Endpoint {
     if (this.#unreadBytes > 0 || !this.#receiver) return this.reset();
     this.#state = "closed";
     this.#receiver = null;
-    // what the kernel had not taken yet is lost
+    // bytes that the kernel had not taken yet are lost
     if (this.#blocked) this.#keepBytes(sendBufferBytes);
     this.#blocked = null;
     this.end();

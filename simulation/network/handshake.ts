@@ -18,7 +18,7 @@ export interface Answers {
   onFailed: (code: string) => void;
 }
 
-/** @returns gives up */
+/** @returns a function that gives up */
 export function connectToPort(
   kernels: Kernels,
   process: Process,
@@ -35,7 +35,7 @@ export function connectToPort(
   return request(kernels, process, to, answers);
 }
 
-/** @param find null: nothing listens there any more; @returns gives up */
+/** @param find null: nothing listens there any more @returns a function that gives up */
 export function connectToSocket(
   kernels: Kernels,
   process: Process,

@@ -62,7 +62,7 @@ function hasDate(headers: Headers): boolean {
   return headers.some((one, place) => isDate(Array.isArray(one) ? one[0] : place % 2 === 0 && one));
 }
 
-/** By real time, node ends requests that take too long. It begins when a server listens. */
+/** Node ends requests that take too long, by real time, from the moment when a server listens. */
 function installServers(): void {
   const server = http.Server.prototype as unknown as { emit: Callable };
   const emit = server.emit;

@@ -10,7 +10,7 @@ export interface KeepAliveOptions {
   link: Link;
   back: Link;
   isOpen: () => boolean;
-  /** What was sent is not acknowledged yet; then there are no probes, only retransmissions. */
+  /** Whether sent bytes are not acknowledged yet; then there are no probes, only retransmissions. */
   isWaiting: () => boolean;
   isPeerGone: () => boolean;
   /** The other machine does not know the connection. */
@@ -22,7 +22,7 @@ export interface KeepAliveOptions {
 export interface KeepAlive {
   /** @param idleMs silence before the first probe; null: none is sent */
   set: (idleMs: number | null) => void;
-  /** Something of the other end has arrived. */
+  /** Something from the other end has arrived. */
   onHeard: () => void;
 }
 

@@ -1,4 +1,4 @@
-/** What the kernels of all machines keep: listeners and connections, which end with their processes. */
+/** The state of the kernels of all machines: listeners and connections, which end with their processes. */
 import type { SeededRandom } from "../seeded-random.js";
 import type { Machine, Process, VirtualTime } from "../virtual-time.js";
 import { Endpoint, type Place } from "./endpoint.js";

@@ -1,4 +1,6 @@
-/** The ways between machines: how long a segment takes, and what is cut. Each direction is a link of its own. */
+/**
+ * The links between machines: how long a segment takes, and which links are cut. Each direction is a link of its own.
+ */
 import type { SeededRandom } from "../seeded-random.js";
 import type { Machine } from "../virtual-time.js";
 
@@ -46,7 +48,7 @@ const loopbackQuality: LinkQuality = {
 
 /** As in Linux: the least time after which a segment is sent again. It doubles with each loss of the same segment. */
 export const firstRetransmissionMs = 200;
-/** A limit, so that a link that loses everything is no endless loop. */
+/** A limit, so that a link that loses everything causes no endless loop. */
 const mostLosses = 9;
 
 interface State extends Link {

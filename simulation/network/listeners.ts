@@ -9,9 +9,9 @@ export interface Listener {
    * listens on the loopback address only, and is to be reached from other machines, too.
    */
   readonly host: string;
-  /** Of a Unix socket, undefined. */
+  /** Undefined for a Unix socket. */
   readonly port: number | undefined;
-  /** Of a Unix socket. */
+  /** The path of a Unix socket; undefined for a port. */
   readonly path: string | undefined;
   /** Called in the process. */
   accept: (endpoint: Endpoint) => void;

@@ -13,7 +13,7 @@ export interface Names {
   setService: (machine: Machine, service: NameService) => void;
   /** As getaddrinfo. Calls back in the process. */
   lookup: (process: Process, host: string, family: number, then: Found) => void;
-  /** As a resolver that asks name servers itself. Calls back in the process. @returns stops waiting */
+  /** As a resolver that asks name servers itself. Calls back in the process. @returns a function that stops waiting */
   query: (process: Process, host: string, family: 4 | 6, patienceMs: number, then: Found) => () => void;
 }
 

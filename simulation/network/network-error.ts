@@ -1,7 +1,7 @@
 /** Errors with the fields and words that node gives them. */
 import { constants } from "node:os";
 
-/** Numbers of errors that the system does not know: those of libuv's resolver. */
+/** The numbers of errors of libuv's resolver, which the system does not know. */
 const resolverErrnos: Record<string, number> = { EAI_AGAIN: -3001, ENOTFOUND: -3008 };
 
 function errnoOf(code: string): number {

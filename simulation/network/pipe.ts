@@ -5,7 +5,7 @@
 import type { VirtualTime } from "../virtual-time.js";
 import { firstRetransmissionMs, type Link } from "./links.js";
 
-/** As long as a sender keeps sending without an acknowledgement. Linux needs about 15 minutes. */
+/** How long a sender keeps sending without an acknowledgement. Linux needs about 15 minutes. */
 export const giveUpAfterMs = 120_000;
 
 export interface PipeOptions {
@@ -22,7 +22,7 @@ export interface Pipe {
   send: (arrive: () => void) => void;
   /** Whether something that was sent has not been acknowledged. */
   isWaiting: () => boolean;
-  /** Nothing arrives any more. */
+  /** Nothing arrives after that. */
   close: () => void;
 }
 

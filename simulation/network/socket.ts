@@ -163,7 +163,7 @@ export class SimSocket extends Duplex {
     return this.once("connect", () => this.resetAndDestroy());
   }
 
-  /** By virtual time. */
+  /** Runs by virtual time. */
   setTimeout(ms: number, onTimeout?: () => void): this {
     this.timeout = ms;
     this.#stopTimeout();

@@ -108,7 +108,7 @@ function bybit(posts: readonly ScriptedPost[], query: URLSearchParams, at: Date,
   });
 }
 
-/** Lists what is not over, and omits a list that is empty. */
+/** Lists the notices that are not over, and omits a list that is empty. */
 function instatus(posts: readonly ScriptedPost[], _query: URLSearchParams, at: Date, page: string): OwnAnswer {
   const open = noticesAt(posts, "instatus", at).filter(({ status }) => !isOver(status));
   const url = page.replace(/\/$/, "");

@@ -7,7 +7,7 @@ export interface StateChange {
   venue: string;
   /** Null: the venue as a whole. */
   component: string | null;
-  /** The region that sees it so; absent: it is by quorum. */
+  /** The region whose view this is; absent: the quorum's. */
   region?: string;
   state: State;
   before: State;
@@ -25,17 +25,19 @@ export interface IncidentChange {
   at: string;
 }
 
-/** From now on all states are unknown, for this reason; null: no longer. The changes of states follow. */
+/** From now on all states are unknown, for this reason; null: the doubt is over. The changes of states follow. */
 export interface DoubtChange {
   type: "doubt";
-  /** The region whose view is in doubt; absent: what is by quorum. */
+  /** The region whose view is in doubt; absent: the quorum's. */
   region?: string;
   because: string | null;
 }
 
 export type Change = StateChange | IncidentChange | DoubtChange;
 
-/** What a slow reader has not taken yet. Older changes are dropped: states are also answered from memory. */
+/**
+ * Maximum number of changes that wait for a slow reader. Older ones are dropped: states are also answered from memory.
+ */
 const mostWaiting = 10_000;
 
 /** Hands changes to one reader, in their order. */
@@ -54,7 +56,7 @@ export class ChangeQueue implements AsyncIterableIterator<Change> {
     if (this.#waiting.length > mostWaiting) this.#waiting.shift();
   }
 
-  /** What is waiting can still be read. */
+  /** Changes that wait can still be read. */
   end(): void {
     this.#ended = true;
     for (const reader of this.#readers.splice(0)) reader({ value: undefined, done: true });

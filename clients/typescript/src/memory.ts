@@ -4,14 +4,14 @@ import type { components } from "./openapi.js";
 export type State = components["schemas"]["State"];
 export type Category = components["schemas"]["Category"];
 
-/** What the memory keeps of a venue. */
+/** The states of a venue in memory. */
 export interface Row {
   id: string;
   name: string;
   category: Category;
   state: State;
   components: Map<string, State>;
-  /** Changes until this instant are in it. */
+  /** It includes the changes until this instant. */
   asOfMs: number;
 }
 
@@ -21,12 +21,12 @@ export interface StateEvent {
   venue: string;
   /** Absent: of the venue as a whole. */
   component?: string;
-  /** The region that sees it so; absent: it is by quorum. */
+  /** The region whose view this is; absent: the quorum's. */
   region?: string;
   state: string;
 }
 
-/** No more of it, since whatever else an event has may be long. */
+/** The rest of an event is not kept, because it may be long. */
 type Kept = Pick<StateEvent, "venue" | "state"> & { component?: string | undefined };
 
 /** A document that was read: the states of some venues at one instant. */
@@ -43,8 +43,8 @@ export interface ReadRows {
 
 /**
  * The states of venues: what was read, and the changes since. A document shows an instant, not an event, and may come
- * from a cache or from a slower server than the stream's. So the events are kept that it may lack: all that happened
- * after its instant are applied to it, and a document from before the start of the stream is of no use.
+ * from a cache or from a slower server than the stream's. So the memory keeps the events that a document may lack, and
+ * applies to it all that happened after its instant. A document from before the start of the stream is of no use.
  */
 export class Memory {
   rows = new Map<string, Row>();
@@ -100,7 +100,7 @@ export class Memory {
   }
 }
 
-/** A storm of all venues and components several times over, a megabyte. */
+/** Enough for a storm of all venues and components several times over; a megabyte. */
 const mostRecent = 5_000;
 
 /** A word that is new in a later version is not understood, so the state is unknown. */

@@ -1,4 +1,4 @@
-/** Both sides of a comparison come from outside, and it takes as long as the product of their lengths. */
+/** Both sides of a comparison come from outside, and its cost is the product of their lengths. */
 const mostWords = 1_000;
 const mostLetters = 64;
 
@@ -13,7 +13,7 @@ export function nearest(word: string, words: readonly string[]): string | null {
   return near[0]?.one ?? null;
 }
 
-/** How many letters have to be put in, taken out or replaced. */
+/** The Levenshtein distance: how many letters have to be inserted, deleted or replaced. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [i, letter] of [...a].entries()) {

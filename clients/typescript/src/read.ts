@@ -3,13 +3,13 @@ import type { components } from "./openapi.js";
 /** The document of an error, after RFC 9457. */
 export type Problem = components["schemas"]["Problem"];
 
-/** A request that failed: what was expected, what came, and what to do. */
+/** A failed request: what was expected, what came, and what to do. */
 export class VenuewatchError extends Error {
   override name = "VenuewatchError";
 
   constructor(
     message: string,
-    /** Of the answer; null without one. */
+    /** The status of the answer; null without one. */
     readonly status: number | null = null,
     /** What the service says about it; null where something else answered. */
     readonly problem: Problem | null = null,
@@ -24,7 +24,7 @@ export class VenuewatchError extends Error {
 export interface ReadLimits {
   /** For a whole answer. Default: ten seconds. */
   timeoutMs: number;
-  /** Of an answer, uncompressed. Default: 4 MiB. */
+  /** Of an answer after decompression. Default: 4 MiB. */
   maxBytes: number;
 }
 

@@ -1,4 +1,4 @@
-/** What a service says, checked, and what is said of a venue that it does not have. */
+/** Checks what a service says, and words the problem with a venue that it does not have. */
 import type { IncidentChange } from "./changes.js";
 import type { StateEvent } from "./memory.js";
 import { nearest } from "./nearest.js";
@@ -14,7 +14,7 @@ export function bodyOf(data: string): StateEvent & IncidentChange & { at: string
 
 const mostText = 300;
 
-/** A service that does not say it clearly is at fault: nothing of it is fresh. */
+/** A service that does not say it clearly is at fault: none of its data counts as fresh. */
 export function staleOf({ stale }: { stale: unknown }): boolean {
   if (typeof stale !== "boolean") throw new Error(`expected stale to be true or false, got ${shown(String(stale))}`);
   return stale;

@@ -11,12 +11,12 @@ export interface StreamEvent {
 const mostChars = 65_536;
 
 /**
- * Makes a parser of the text of a stream, which may come in pieces that end anywhere. An unfinished event at the end
- * of the text is none.
+ * Makes a parser of the text of a stream, which may come in pieces that end anywhere. An unfinished event at the end of
+ * the text does not count.
  *
  * @param onRetry receives the time after which the service wants its clients to come back
  * @returns the parser, which returns the number of lines that ended in a text
- * @throws Error (the parser) of a line or an event that does not end
+ * @throws Error (the parser) for a line or an event that does not end
  */
 export function makeParser(
   onEvent: (event: StreamEvent) => void,

@@ -3,16 +3,18 @@ import { asVenuewatchError, type Fetch, refusal, request, textOf } from "./read.
 import { makeParser, type StreamEvent } from "./sse.js";
 
 export interface StreamTiming {
-  /** A connection on which nothing came for so long is dead: the service sends something every 15 s. Default: 40 s. */
+  /**
+   * A connection that receives nothing for this long is dead: the service sends something every 15 s. Default: 40 s.
+   */
   silenceMs: number;
   /** How soon an answer has to begin. Default: ten seconds. */
   connectMs: number;
-  /** Pauses before it connects again, at first and at most; they grow, and are spread. Default: 1 s and 30 s. */
+  /** The first and the longest pause before it reconnects; pauses grow, with a random part. Default: 1 s and 30 s. */
   retryLeastMs: number;
   retryMostMs: number;
 }
 
-/** A connection that lived so long has worked: after it, the backoff starts again. */
+/** A connection that lived this long has worked: after it, the backoff starts again. */
 const provenMs = 10_000;
 const lookMs = 1_000;
 const mostErrorBytes = 65_536;
@@ -25,7 +27,7 @@ const [mostAtOnce, mostPerSecond, partCost] = [48 * 2 ** 20, 2 ** 20, 64];
 
 /** Keeps a stream of events open, and continues it after the last one, until it is closed. */
 export class Stream {
-  /** When something came last, be it a comment. */
+  /** When anything was last received, even a comment. */
   receivedAt: Instant = now();
   /** Where the stream would continue; empty: it would start again. */
   lastId = "";
@@ -45,7 +47,7 @@ export class Stream {
       event: (event: StreamEvent) => void;
       /** The connection is lost, for this reason. */
       down: (because: string) => void;
-      /** Every second, for those who compare times. */
+      /** Called every second, for code that compares times. */
       look: () => void;
     },
   ) {
@@ -102,7 +104,7 @@ export class Stream {
       return { because: message, waitMs: retryAfterMs ?? 0 };
     } finally {
       clearTimeout(timer);
-      // also an answer that nobody wants to read has a connection
+      // an answer that nobody reads still holds a connection
       abort.abort();
     }
   }

@@ -25,7 +25,7 @@ export class Venuewatch {
   readonly #fetch: Fetch;
   readonly #limits: ReadLimits;
 
-  /** @throws TypeError if `url` is none */
+  /** @throws TypeError if `url` is no URL */
   constructor({ url, fetch = (...args) => globalThis.fetch(...args), ...limits }: VenuewatchOptions) {
     if (!/^https?:\/\//i.test(url))
       throw new TypeError(`expected url such as "https://status.example.org", got "${url}"`);

@@ -3,7 +3,8 @@
  * missed in between; `Memory` puts the two together.
  *
  * A state is answered only while there is no doubt about it. There is doubt until the first reading, while the stream
- * is not connected or silent, while the service says that its data is stale, and when nothing could be read for long.
+ * is not connected or silent, while the service says that its data is stale, and when nothing could be read for a long
+ * time.
  */
 import { type Change, ChangeQueue, type IncidentChange } from "./changes.js";
 import { isOlder, now } from "./clocks.js";
@@ -14,15 +15,15 @@ import type { StreamEvent } from "./sse.js";
 import { Stream, type StreamTiming } from "./stream.js";
 
 export interface WatchOptions {
-  /** Ids of the venues to watch, also former ones. Absent: all, or those of `categories`. */
+  /** Ids of the venues to watch; former ones are accepted. Absent: all, or those of `categories`. */
   venues?: readonly string[];
   categories?: readonly Category[];
   /**
-   * Ids of regions whose own views to watch, too, such as the one that the bot runs in. Each has a connection of its
-   * own, and each of `venues`, at most fifty, is a request: they must be named.
+   * Ids of regions whose own views are also watched, such as the one that the bot runs in. Each has its own connection
+   * and one request for each of `venues`, so these must be named, at most fifty.
    */
   regions?: readonly string[];
-  /** Called with each change, in their order. Its failure, or rejection if it is async, is given to `onProblem`. */
+  /** Called with each change, in order. Its failure, or rejection if it is async, is given to `onProblem`. */
   onChange?: (change: Change) => unknown;
   /** Called with what is wrong, in words for a log. Absent: `console.warn`. The watch goes on by itself. */
   onProblem?: (problem: string) => unknown;
@@ -32,9 +33,9 @@ export interface WatchOptions {
 export interface WatchTiming extends StreamTiming {
   /** How often all states are read again, to notice venues that are new or gone. Default: ten minutes. */
   rereadMs: number;
-  /** Without a reading for so long, all is unknown. Default: half an hour. */
+  /** After this long without a reading, all states are unknown. Default: half an hour. */
   oldestMs: number;
-  /** Without states for so long, `ready` rejects with the doubt. Default: 30 s. Infinity: without a limit. */
+  /** After this long without states, `ready` rejects with the doubt. Default: 30 s. Infinity: without a limit. */
   readyMs: number;
 }
 
@@ -60,7 +61,7 @@ export interface WatchedVenue {
   components: Record<string, State>;
 }
 
-/** What is asked for: a component, or a region's view. */
+/** Selects a component, or a region's view. */
 export interface Of {
   component?: string | undefined;
   /** One of the regions that are watched. */
@@ -86,8 +87,8 @@ interface Shown {
 export class Watch {
   /**
    * Resolves when the states are known for the first time. Rejects if a venue of `venues` does not exist, if the watch
-   * is closed before, and after `readyMs`, with the doubt; the watch goes on even so. Without waiting for it, all is
-   * `unknown` until then.
+   * is closed before, and after `readyMs`, with the doubt; the watch goes on all the same. Before the states are known,
+   * all are `unknown`.
    */
   readonly ready: Promise<void>;
 
@@ -113,14 +114,14 @@ export class Watch {
   #mustRead = true;
   #readAt = now();
   #lastChange = -1;
-  /** Of the stream. A document that was asked for before one is of no use after it. */
+  /** Beginnings of the stream. A document that was requested before one is of no use after it. */
   #beginnings = 0;
-  /** Of the next reading; undefined: none is planned. */
+  /** Starts the next reading; undefined: none is planned. */
   #readTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #readyTimer: ReturnType<typeof setTimeout>;
   #readForNew = false;
   #lastProblem = "";
-  /** As it was reported. */
+  /** The venues as last reported. */
   readonly #shown = new Map<string, Shown>();
   #wasDoubted = true;
 
@@ -278,7 +279,7 @@ export class Watch {
     return categories === undefined || categories.some((one) => one === category);
   }
 
-  /** A venue or a component that is new: its state is in what is read, perhaps a moment later. */
+  /** For a venue or a component that is new: a reading brings its state, perhaps a moment later. */
   #readNew(): void {
     if (this.#readForNew || this.#mustRead) return;
     this.#readForNew = true;
@@ -304,7 +305,7 @@ export class Watch {
       if (!this.#memory.load(documents)) throw new Error("what was read is older than the stream, and is read again");
       this.#mustRead = false;
       this.#readAt = now();
-      // one that is planned already is for a venue or a component that came during this one
+      // a reading that is already planned is for a venue or a component that appeared during this one
       if (this.#readTimer === undefined) this.#readSoon(rereadMs * (0.9 + Math.random() / 5));
       clearTimeout(this.#readyTimer);
       for (const problem of unknown) this.#problem(problem);
@@ -320,7 +321,7 @@ export class Watch {
     this.#publish();
   }
 
-  /** @param isAgain what was read before was of no use: a cache in between may have it still, for another address */
+  /** @param isAgain the last reading was of no use; a cache in between may still have it, so the address is changed */
   async #documents(isAgain: boolean): Promise<{ documents: Document[]; unknown: string[] }> {
     const { venues, categories } = this.#options;
     const query = isAgain ? { after: this.#stream.lastId || "0" } : {};
@@ -345,7 +346,7 @@ export class Watch {
     return { documents, unknown };
   }
 
-  /** @returns false if there is no such venue, also not under a former id */
+  /** @returns false if there is no such venue, not even under a former id */
   async #addState(documents: Document[], asked: string, query: object): Promise<boolean> {
     try {
       const path = `targets/${encodeURIComponent(asked)}/state`;
@@ -360,7 +361,7 @@ export class Watch {
     }
   }
 
-  /** An older service would leave the region out, and say what is by quorum. */
+  /** An older service would ignore the region, and answer by quorum. */
   #checkRegion(of: string | null | undefined): void {
     if ((of ?? null) !== this.#region)
       throw new Error(
@@ -375,7 +376,7 @@ export class Watch {
     return row;
   }
 
-  /** Each misspelt name once. */
+  /** Reports each misspelt name once. */
   #report(asked: string, problem: string): void {
     if (this.#reported.has(asked)) return;
     if (this.#reported.size < mostReported) this.#reported.add(asked);
@@ -391,7 +392,7 @@ export class Watch {
     call(report, problem, (error) => log(`onProblem failed: ${String(error)}`));
   }
 
-  /** Reports what is answered otherwise than before. */
+  /** Reports the answers that have changed. */
   #publish(): void {
     const because = this.doubt;
     const isDoubted = because !== null;
@@ -408,7 +409,7 @@ export class Watch {
       this.#emit({ type: "doubt", ...this.#ofRegion, because });
     }
     for (const [key, one] of [...found, ...gone.map(([key, one]) => [key, { ...one, state: "unknown" }] as const)]) {
-      // a callback has closed the watch, by which all has become unknown: what was found before is over
+      // a callback has closed the watch, which made all states unknown: the changes found before are outdated
       if (this.#closed !== wasClosed) return;
       const before = this.#shown.get(key)?.state ?? "unknown";
       if (found.has(key)) this.#shown.set(key, one);
@@ -429,10 +430,10 @@ export class Watch {
   }
 }
 
-/** Venues of which regions' views are watched. */
+/** Maximum number of venues when regions' views are watched. */
 const mostViewed = 50;
 
-/** So many misspelt names are reported once each, and others perhaps again. */
+/** This many misspelt names are reported once each; further ones may be reported again. */
 const mostReported = 1_000;
 
 /** The watch goes on, whatever the bot does, also when it does it later. */
