@@ -70,7 +70,7 @@ export const profiles = {
   usual: { everyMs: 15_000 },
   /** Programs or the whole service are down for up to an hour, while venues fail, are quiet, or say odd times. */
   gaps: { everyMs: 90_000 },
-  /** One of our processes dies every 1.5 seconds. */
+  /** One of our processes dies every two seconds; other faults fall in between. */
   crashes: { everyMs: 1_000 },
   /** Machines lose each other, and the leader loses its lease. */
   partitions: { everyMs: 6_000 },

@@ -6,8 +6,7 @@ import { join } from "node:path";
 export interface HistoryNote {
   /** When the history ends. */
   now: Date;
-  /** Null: a release made it that filled in all days at once. */
-  days: number | null;
+  days: number;
   /** From this instant on, all measurements exist. Null: the history is still being made. */
   filledFrom: Date | null;
   isComplete: boolean;
@@ -17,17 +16,16 @@ export interface HistoryNote {
 export function readHistoryNote(dir: string): HistoryNote | null {
   const file = fileIn(dir);
   if (!existsSync(file)) return null;
-  const { now, days, filledFrom, isComplete } = JSON.parse(readFileSync(file, "utf8")) as {
+  const note = JSON.parse(readFileSync(file, "utf8")) as {
     now: string;
-    days?: number;
-    filledFrom?: string | null;
-    isComplete?: boolean;
+    days: number;
+    filledFrom: string | null;
+    isComplete: boolean;
   };
   return {
-    now: new Date(now),
-    days: days ?? null,
-    filledFrom: filledFrom ? new Date(filledFrom) : null,
-    isComplete: isComplete ?? false,
+    ...note,
+    now: new Date(note.now),
+    filledFrom: note.filledFrom === null ? null : new Date(note.filledFrom),
   };
 }
 

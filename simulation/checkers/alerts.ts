@@ -11,7 +11,7 @@ import type { ChannelFilter } from "../receivers.js";
 
 /** The result of an attempt is recorded within this time. */
 const recordedWithinMs = 10_000;
-/** Where nothing is wrong, a channel has an alert a second after its event. */
+/** Where nothing is wrong, a channel has an alert within this time after its event. */
 const promptlyMs = 5_000;
 /** A delivery waits this long after a failed attempt, or after a core died while sending it. */
 const afterTroubleMs = 60_000;
