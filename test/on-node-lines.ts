@@ -1,7 +1,6 @@
 /**
- * Runs a core of the tests on each supported line of Node, and on the oldest release that `engines` allows. The npm
- * registry has Node's binaries as packages; they are stored in `.nodes/`. Arguments choose lines or releases: `24
- * 26.10.0`.
+ * Runs the core tests on each supported line of Node, and on the oldest release that `engines` allows. The npm registry
+ * has Node's binaries as packages; they are stored in `.nodes/`. Arguments choose lines or releases: `24 26.10.0`.
  *
  * dist/ is compiled once: the test is whether the same files run everywhere.
  */

@@ -1,7 +1,6 @@
 /**
- * `make registry-check`: is the catalogue still true? Compares the hosts of its exchanges with those in the newest
- * ccxt, and its dates with today. The exit code is 1 if something has to be corrected, and 2
- * if ccxt cannot be fetched.
+ * `make registry-check`: is the catalogue still right? Compares the hosts of its exchanges with those in the newest
+ * ccxt, and its dates with today. The exit code is 1 if something has to be corrected, and 2 if ccxt cannot be fetched.
  */
 import { packagedFile } from "../shared/config/package.js";
 import { ageSentences, agesOf } from "../shared/registry/entry-age.js";

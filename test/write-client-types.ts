@@ -20,7 +20,7 @@ const pythonNames: Record<string, string> = {
   null: "None",
 };
 
-/** The keywords of Python that a key of the API may be. */
+/** The keywords of Python that may occur as keys of the API. */
 const keywords = new Set(["from", "class", "import", "is", "in", "as", "global", "pass", "with", "not", "or", "and"]);
 
 // Types contain no ids of venues and regions, so none are needed.
@@ -80,7 +80,7 @@ function slimOperation(operation: OperationObject): OperationObject {
   };
 }
 
-/** Without what no type shows. */
+/** Removes the parts of a schema that no type shows. */
 function slim(part: Part): Part {
   if ("$ref" in part) return part;
   const { properties, items, anyOf, additionalProperties, ...rest } = part;

@@ -15,7 +15,7 @@ import { until } from "../support/until.js";
 interface Bot {
   name: string;
   lines: string[];
-  /** What it wrote for a log. */
+  /** The lines that it logged. */
   logged: string[];
 }
 
@@ -31,7 +31,7 @@ function startBot(t: Test, name: string, command: string, args: string[]): Bot {
   return bot;
 }
 
-/** Waits until the last line of each is such a one. */
+/** Waits until the last line of every bot matches. */
 async function untilAll(bots: Bot[], last: RegExp): Promise<void> {
   try {
     await until(() => bots.every(({ lines }) => last.test(lines.at(-1) ?? "")));
@@ -58,7 +58,7 @@ void t.test("the bots pause and resume", async (t) => {
 
   await measured(pool, { from: ago(110), to: ago(0), venue: "kraken" });
   await decideThrough(pool, ago(100), ago(20));
-  // perhaps it is degraded still, which is no reason to pause
+  // it may still be degraded, which is no reason to pause
   await untilAll(bots, /^trading: kraken is /);
 
   await first.close();

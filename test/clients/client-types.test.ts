@@ -12,7 +12,7 @@ import { pythonMissing, runPython } from "../support/python.js";
 const text = (path: string) => readFileSync(packagedFile(path), "utf8");
 
 const answers = await realAnswers();
-/** What no type allows: a missing and an unknown field. */
+/** No type allows these: a missing and an unknown field. */
 const wrongAnswers = {
   regions: { ...answers["regions"], stale: undefined },
   incident: { ...answers["incident"], surprise: 1 },
@@ -36,7 +36,7 @@ async function realAnswers(): Promise<Record<string, object>> {
   };
 }
 
-void t.test("the types in TypeScript fit answers of the service", (t) => {
+void t.test("the TypeScript types fit the service's answers", (t) => {
   const faultsOf = (read: Record<string, object>) => {
     const values = Object.entries(read).map(
       ([method, body]) => `export const ${method}: Answer<"${method}"> = ${JSON.stringify(body)};\n`,
@@ -92,7 +92,7 @@ for method, body in json.load(open(sys.argv[1])).items():
         print(fault)
 `;
 
-void t.test("the types in Python fit answers of the service", { skip: pythonMissing }, (t) => {
+void t.test("the Python types fit the service's answers", { skip: pythonMissing }, (t) => {
   const folder = t.testdir();
   const faultsOf = (read: Record<string, object>) => {
     writeFileSync(`${folder}/answers.json`, JSON.stringify(read));
@@ -103,13 +103,13 @@ void t.test("the types in Python fit answers of the service", { skip: pythonMiss
   t.end();
 });
 
-void t.test("both are under this licence", (t) => {
+void t.test("both clients have the project's licence", (t) => {
   const manifest = JSON.parse(text("clients/typescript/package.json")) as Record<string, unknown>;
   t.match(manifest, { license });
   for (const dependencies of ["dependencies", "peerDependencies", "optionalDependencies"])
     t.notOk(dependencies in manifest, `no ${dependencies}`);
-  t.notOk("private" in manifest, "it may be published");
-  // without it, npm takes a package with a scope for a private one
+  t.notOk("private" in manifest, "npm may publish it");
+  // without it, npm treats a scoped package as private
   t.match(manifest, { publishConfig: { access: "public" } });
   t.match(text("clients/python/pyproject.toml"), `license = "${license}"\n`);
   for (const client of ["typescript", "python"])
@@ -117,7 +117,7 @@ void t.test("both are under this licence", (t) => {
   t.end();
 });
 
-void t.test("the package for npm is built, and contains the modules with their types, and nothing else", (t) => {
+void t.test("the npm package contains the modules with their types, and nothing else", (t) => {
   // a copy that was never compiled but has the types, within this checkout, where npm finds the compiler
   const checkout = t.testdir({ "package.json": '{ "scripts": { "types": "" } }' });
   const client = `${checkout}/clients/typescript`;

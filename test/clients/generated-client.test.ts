@@ -1,4 +1,4 @@
-/** A generator that was not written here makes a usable client of `/openapi.json`: types that check a program. */
+/** A third-party generator makes a usable client from `/openapi.json`: its types check a program. */
 import openapiTS, { astToString } from "openapi-typescript";
 import t from "tap";
 import ts from "typescript";
@@ -30,7 +30,7 @@ export const closed: (string | null)[] = incidents.map(({ closedAt }) => closedA
 export const wrong = incidents.map(({ closed_at }) => closed_at);
 `;
 
-void t.test("the types of openapi-typescript check a program", async (t) => {
+void t.test("types that openapi-typescript generates check a program", async (t) => {
   const registry = await loadRegistry(packagedFile("registry/default.json"));
   const api = astToString(await openapiTS(documentOf({ registry }) as never));
   const folder = t.testdir({ "api.ts": api, "program.ts": program });

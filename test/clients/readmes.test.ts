@@ -1,4 +1,4 @@
-/** The examples of the clients' READMEs work as they stand, but for the address of the service. */
+/** The examples in the clients' READMEs work unchanged, except for the service's address. */
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import t, { type Test } from "tap";
@@ -23,12 +23,12 @@ async function outputs(t: Test, readme: string, language: string, file: string, 
   return printed;
 }
 
-void t.test("of the TypeScript client", async (t) => {
+void t.test("the examples in the TypeScript client's README work", async (t) => {
   const printed = await outputs(t, "clients/typescript/README.md", "js", "example.mjs", process.execPath);
   t.strictSame(printed, ["trade", "pause outage"]);
 });
 
-void t.test("of the Python client", { skip: pythonMissing }, async (t) => {
+void t.test("the examples in the Python client's README work", { skip: pythonMissing }, async (t) => {
   const printed = await outputs(t, "clients/python/README.md", "python", "example.py", "python3");
   t.strictSame(printed, ["trade", "pause outage"]);
 });

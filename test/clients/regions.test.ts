@@ -1,4 +1,4 @@
-/** What one region sees, by both clients against the real service: "is it down, or just me?" */
+/** What one region sees, as both clients read it from the real service: "is it down, or just me?" */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { Venuewatch } from "@venuewatch/client";
@@ -52,7 +52,7 @@ for (const [name, start, skip] of clients)
     await until(() => states().every((state) => state === "operational"));
   });
 
-void t.test("answers of a watch, and of one reading", async (t) => {
+void t.test("a watch and a single reading give the same answers", async (t) => {
   await healthy();
   await measured(pool, { from: ago(195), to: ago(0), ...blocked });
   await decide(pool, ago(100));
@@ -80,7 +80,7 @@ void t.test("answers of a watch, and of one reading", async (t) => {
       message: /expected venues beside regions, at most 50/,
     });
 
-  await t.test("in Python, too", { skip: pythonMissing }, async (t) => {
+  await t.test("the Python client gives the same answers", { skip: pythonMissing }, async (t) => {
     // not runPython, which would hold up the server in this process
     const { stdout } = await promisify(execFile)("python3", ["-c", inPython(port)], {
       env: { ...process.env, PYTHONPATH: pythonPath(), PYTHONDONTWRITEBYTECODE: "1" },
@@ -103,7 +103,7 @@ except ValueError as error:
     print(error)
 `;
 
-void t.test("a misspelt venue or region is told at once", async (t) => {
+void t.test("a misspelt venue or region is reported at once", async (t) => {
   await healthy();
   const { port } = await serve(t, { pool, registry });
   const service = new Venuewatch({ url: `http://127.0.0.1:${port}` });

@@ -1,4 +1,4 @@
-/** docs/analysts.md shows how psql writes files; each of its lines does, on the embedded database and on a server. */
+/** docs/analysts.md shows how psql writes files; its commands work on the embedded database and on a server. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { migratedDatabase } from "../support/database.js";
 import { measured, pastIncident } from "../support/fleet.js";
 import { psqlMissing } from "../support/metadata.js";
 
-void t.test("psql writes CSV and lines of JSON as the page shows", { skip: psqlMissing }, async (t) => {
+void t.test("psql writes CSV and JSON lines as the page shows", { skip: psqlMissing }, async (t) => {
   const { pool, url } = await migratedDatabase(t);
   const startedAt = new Date("2026-01-30T00:00:00Z");
   await measured(pool, { venue: "okx", from: new Date(+startedAt - 5_000), to: new Date(+startedAt + 20_001) });
@@ -25,7 +25,7 @@ void t.test("psql writes CSV and lines of JSON as the page shows", { skip: psqlM
     const { status, stderr } = spawnSync("sh", ["-c", script], { cwd, env, encoding: "utf8" });
     t.same({ status, stderr }, { status: 0, stderr: "" }, line);
   }
-  // psql ends lines by a line feed alone
+  // psql ends lines with a line feed alone
   const samples = parseCsv(readFileSync(join(cwd, "okx.csv"), "utf8").replaceAll("\n", "\r\n"));
   const [counted] = await pool.text<{ count: number }>(
     "select count(*) from analytics.samples where venue = 'okx' and ts >= $1",

@@ -6,7 +6,7 @@ import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { describedPath, documentOf } from "../support/api.js";
 
 const document = documentOf({ registry: await loadRegistry(packagedFile("registry/default.json")) });
-/** Addresses that are no part of the API: the service itself, and its pages. */
+/** Addresses outside the API: the service itself, and its pages. */
 const others = [/^\/?$/, /^\/venues\/okx$/];
 
 for (const [page, least] of [

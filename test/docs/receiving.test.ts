@@ -114,7 +114,7 @@ function sentRequest() {
   return { body: bytesOf(one), header, secret: secretOf(one), now: new Date(one.now * 1000) };
 }
 
-void t.test("our signatures are those of the vectors, byte for byte", (t) => {
+void t.test("our signatures equal the vectors' byte for byte", (t) => {
   for (const [name, secrets] of [
     ["as it is sent", ["current"]],
     ["while the secret is rotated, for a receiver with the former one", ["other", "current"]],
@@ -135,7 +135,7 @@ void t.test("our signatures are those of the vectors, byte for byte", (t) => {
   t.end();
 });
 
-void t.test("a public library decides the same", (t) => {
+void t.test("a public library reaches the same decisions", (t) => {
   let now = 0;
   t.intercept(Date, "now", { value: () => now });
   const theirs = vectors.cases.filter((one) => one.headers["webhook-id"]);
@@ -222,7 +222,7 @@ void t.test("the page shows the files as they are", (t) => {
   t.end();
 });
 
-void t.test("its example is the API's, and matches the schema", async (t) => {
+void t.test("the page's example is the API's, and matches the schema", async (t) => {
   const example: unknown = JSON.parse(blocksOf("json")[0]!);
   t.strictSame(example, exampleOf(alert));
   t.equal(await misfitOf(example), null);
@@ -247,7 +247,7 @@ void t.test("the evidence shown is what the database computes from its votes", a
     t.ok(page.replace(/\s+/g, " ").includes(one), one);
 });
 
-void t.test("it states when failed alerts are retried, and for how long they delay the rest", (t) => {
+void t.test("the page states when failed alerts are retried, and for how long they delay the rest", (t) => {
   const { attempts, backoff_ms: first, backoff_factor: factor, retry_after_ms: longestMs, ...rules } = deliveryRules;
   const pausesMs = Array.from({ length: attempts - 1 }, (_, at) => first * factor ** at);
   const pausedMs = pausesMs.reduce((sum, ms) => sum + ms, 0);
@@ -275,7 +275,7 @@ void t.test("it states when failed alerts are retried, and for how long they del
   t.end();
 });
 
-void t.test("it has every field with its meaning", (t) => {
+void t.test("the page explains every field", (t) => {
   const [, list = ""] = page.split("\n### Fields\n");
   const items = list.split("\n### ")[0]!.split("\n- ").slice(1);
   const lines = items.map((item) => item.replace(/\s+/g, " ").trim());

@@ -8,7 +8,7 @@ import { packagedFile } from "../../shared/config/package.js";
 
 const { printWidth } = JSON.parse(readFileSync(packagedFile(".prettierrc.json"), "utf8")) as { printWidth: number };
 
-/** So long a word leaves nothing to wrap on its line: the index of decisions has many. */
+/** A word this long leaves nothing to wrap on its line: the index of decisions has many. */
 const longTarget = /\]\([^)]{40,}\)/;
 
 /** Returns the lines of a file whose width is limited, with all others blanked. Lines have no line ends. */
@@ -26,7 +26,7 @@ for (const [name, files, least, limited] of [
   ["Markdown prose", prose, 30, proseOf],
   ["SQL", statements, 80, (lines: string[]) => lines],
 ] as const)
-  void t.test(`the width is kept to by ${name}`, (t) => {
+  void t.test(`no line of ${name} is too wide`, (t) => {
     t.ok(files.length > least);
     const linesOf = (path: string) => readFileSync(packagedFile(path), "utf8").split(/\r?\n/);
     const offenders = files.flatMap((path) => tooWide(path, linesOf(path), limited));

@@ -1,4 +1,4 @@
-/** What continuous integration and the images fetch is named to the byte, so that nobody can replace it. */
+/** Continuous integration and the images fetch only pinned files, so that nobody can replace them. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -50,7 +50,7 @@ void t.test("no workflow runs twice at once, may write by default, or reads a se
   t.end();
 });
 
-void t.test("a release is built and published by what is named by its digest", (t) => {
+void t.test("images and packages that build and publish a release are pinned by digest or hash", (t) => {
   const { text } = workflows.find(({ name }) => name === "release.yaml")!;
   const images = text.match(/[\w-]+\/[\w-]+:v?\d\S+/g)!;
   t.equal(images.length, 2);

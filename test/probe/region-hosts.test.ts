@@ -9,7 +9,7 @@ import { until } from "../support/until.js";
 
 const region = { id: "eu-central", name: "Central Europe" };
 
-void t.test("an address changes if its host, with its port, is one that the region replaces", (t) => {
+void t.test("an address changes only where the region replaces its host and port", (t) => {
   const hosts = { "api.a.test": "data.a.test", "ws.a.test:9443": "stream.a.test", "b.test": "b.test:8443" };
   for (const [address, expected] of [
     ["https://api.a.test/v1?host=api.a.test#x", "https://data.a.test/v1?host=api.a.test#x"],

@@ -68,7 +68,7 @@ void t.test("backups of a server", { skip }, async (t) => {
     for (const table of ["incident", "alert_event"])
       t.strictSame(tables[table], before.tables[table], `the deleted rows of ${table} are there again`);
     const [row] = await pool.query<{ here: boolean }>(sql`select to_regclass('made_after') is not null as here`);
-    t.ok(row!.here, "and so is what was created since");
+    t.ok(row!.here, "and so is the table created since");
   });
   await pool.close();
 

@@ -18,7 +18,7 @@ const services = Object.entries(compose.services);
 const ours = services.filter(([, { image }]) => image === "venuewatch");
 const programs = ours.filter(([, { restart }]) => restart !== "no");
 
-/** For a registry of one's own. */
+/** For an operator's own registry. */
 const registries = "./registry:/etc/venuewatch/registry:ro";
 
 void t.test("one service builds the image of all, so that a second `up` recreates nothing", (t) => {
@@ -28,7 +28,7 @@ void t.test("one service builds the image of all, so that a second `up` recreate
   t.end();
 });
 
-void t.test("nothing that fails keeps a program from running", (t) => {
+void t.test("no failed service keeps a program from running", (t) => {
   for (const [name, { depends_on: needs = {} }] of services) {
     // without its volume, the server would archive nothing
     if (name === "database") continue;

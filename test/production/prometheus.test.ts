@@ -99,7 +99,7 @@ const otherwise = '{venue="okx",component="rest:book",region="eu-central"}' as c
 
 type Panels = Record<string, Record<string, number>>;
 
-/** The panels of one value each: venues down, components degraded or down, unknown ones, and open incidents. */
+/** The single-value panels: venues down, components degraded or down, unknown ones, and open incidents. */
 function totals(...values: [number | null, number | null, number | null, number | null]): Panels {
   const names = ["Venues down", "Components degraded or down", "Components unknown", "Open incidents"];
   const shownAs = (value: number | null): Panels[string] => (value === null ? {} : { "{}": value });

@@ -74,7 +74,7 @@ interface Minutes {
 }
 
 interface Basis extends Minutes {
-  /** Of ninety days it has another name. */
+  /** The field has another name where its window is ninety days. */
   uptimePct?: number | null;
   uptimePct90d?: number | null;
   uptimePctLow: number | null;
@@ -152,7 +152,7 @@ void t.test("every bound is recomputed from the published minutes", async (t) =>
   }
 });
 
-void t.test("three minutes a day prove 0.2 % at the least", (t) => {
+void t.test("three minutes a day prove at least 0.2 %", (t) => {
   const of = (id: string) => reliability.venues.find((row) => row.id === id);
   t.match(of("okx"), { uptimePct: null, coveragePct: 0.208, uptimePctLow: 0.208, uptimePctHigh: 100 });
   t.match(of("kraken"), { uptimePctLow: 0.194, uptimePctHigh: 99.987 });

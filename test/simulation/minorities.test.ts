@@ -53,7 +53,7 @@ void t.test("the chain of the providers is a venue with one component", async (t
   t.match(await says({}), [/0 of 1 components/]);
 });
 
-void t.test("the board's venues and its fleet are held to the same", async (t) => {
+void t.test("the board's venues and its fleet are held to the same rule", async (t) => {
   const both = { "rest:ticker": "operational", "rest:book": "operational" };
   t.same(await problemsOnBoard("operational", both, 2), []);
   t.match(await problemsOnBoard("operational", both, 1), [/1 of 3 venues/]);

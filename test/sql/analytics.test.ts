@@ -168,7 +168,7 @@ void t.test("the analysts' interface", async (t) => {
           (name) => ({ name: `upkeep.${name}`, owner: "vw_core" }),
         ),
       ],
-      "elsewhere, only what web asks of its server and what probes write need another role's rights",
+      "elsewhere, only web's queries about its server and probes' writes need another role's rights",
     );
     const owner = await pool.query<{ may: string[]; members: number; login: boolean }>(sql`
       select

@@ -198,7 +198,7 @@ void t.test(
         [4, 0],
         [3, 0],
       ],
-      "what the registry publishes from now on, and from the day on at which an entry ends",
+      "the numbers of components from now on, and from the day on at which an entry ends",
     );
     t.ok(
       kept.slice(1).every(({ holds_from }, i) => +holds_from === +kept[i]!.holds_to),

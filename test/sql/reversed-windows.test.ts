@@ -1,4 +1,4 @@
-/** Callers round the ends of a window and limit them by what is already made: it may end before it begins. */
+/** Callers round the ends of a window and limit them to the time already rolled up, so it may end before it begins. */
 import t from "tap";
 import { sql } from "../../shared/database/pool.js";
 import { rollupsOf, spansToReconcile } from "../../server/engine/reconcile.js";

@@ -125,7 +125,7 @@ void t.test("no refresh erases roll-ups whose samples are dropped", async (t) =>
 for (const [first, then] of [
   [12, 12],
   [16, 16],
-  // as on a database whose chunks spanned half a day before
+  // the length of chunks may change on a running database
   [12, 16],
 ] as const)
   void t.test(

@@ -1,5 +1,5 @@
 /**
- * Every reader of what strangers send stands every hostile peer, in bounded memory, and without blocking its program.
+ * Every reader of strangers' data withstands every hostile peer, in limited memory, and without blocking its program.
  */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -56,7 +56,7 @@ for (const [reader, { scheme, peers }] of Object.entries(peersOf))
   void t.test(`no hostile peer costs much: ${reader}`, { skip: missing(reader) }, async (t) => {
     const costOf = startReader(t, reader);
     const limitMiB = mostMiB[reader] ?? 40;
-    // what a first use loads is no cost of a peer
+    // modules that a first use loads are no cost of a peer
     for (const { talk } of peers.slice(0, 3)) await costOf(await addressOf(t, scheme, talk));
     for (const { name, talk } of peers) {
       const { peakMiB, blockedMs } = await costOf(await addressOf(t, scheme, talk));

@@ -1,4 +1,4 @@
-/** A world with a chain that stands, while one of its providers is behind: what is whose fault. */
+/** A world with a chain that stands, while one of its providers is behind: each gets its own fault. */
 import t from "tap";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { componentsOf } from "../../shared/registry/components.js";

@@ -5,7 +5,7 @@ import t from "tap";
 import { license, version } from "../../../shared/config/package.js";
 import { moduleMissing, pythonMissing, runPython } from "../../support/python.js";
 
-void t.test("its own tests pass", { skip: pythonMissing }, (t) => {
+void t.test("the Python client's own tests pass", { skip: pythonMissing }, (t) => {
   const { status, output } = runPython("-m", "unittest", "discover", "-s", "tests");
   t.equal(status, 0, output);
   t.match(output, /Ran \d\d tests/);
@@ -13,14 +13,14 @@ void t.test("its own tests pass", { skip: pythonMissing }, (t) => {
   t.end();
 });
 
-void t.test("it has types, strictly, with its examples and tests", { skip: moduleMissing("mypy") }, (t) => {
+void t.test("the client, its examples and its tests pass a strict type check", { skip: moduleMissing("mypy") }, (t) => {
   const cache = t.testdir();
   const { status, output } = runPython("-m", "mypy", "--cache-dir", cache);
   t.equal(status, 0, output);
   t.end();
 });
 
-void t.test("the map of ccxt's exchanges is that of ccxt", { skip: moduleMissing("ccxt") }, (t) => {
+void t.test("its map of exchanges equals ccxt's own", { skip: moduleMissing("ccxt") }, (t) => {
   const { status, output } = runPython("-m", "unittest", "-v", "tests/test_ccxt_ids.py");
   t.equal(status, 0, output);
   t.notMatch(output, "skipped");
@@ -50,7 +50,7 @@ print(json.dumps([names, wheel.read(next(name for name in names if name.endswith
     const markdown = "Description-Content-Type: text/markdown";
     for (const field of [`License-Expression: ${license}`, "Requires-Python: >=3.10", markdown])
       t.match(metadata, field);
-    t.notMatch(metadata, "Requires-Dist", "it needs nothing besides Python");
+    t.notMatch(metadata, "Requires-Dist", "it has no dependencies");
     t.end();
   },
 );

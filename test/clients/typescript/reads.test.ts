@@ -1,4 +1,4 @@
-/** What the TypeScript client reads, also from servers that mean harm; and how large it is. */
+/** Reads of the TypeScript client, even from hostile servers, and its size. */
 import { readdirSync, readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import t from "tap";
@@ -71,7 +71,7 @@ void t.test("an error says what came, and what to do", async (t) => {
   }
 });
 
-void t.test("its limits are those of every reader of a service", async (t) => {
+void t.test("the client has the same limits as every other reader of a service", async (t) => {
   const { parts, levels } = jsonLimits.service;
   const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
   for (const [what, largest, larger] of [
@@ -98,7 +98,7 @@ void t.test("its limits are those of every reader of a service", async (t) => {
   }
 });
 
-void t.test("an answer that drips is cut", async (t) => {
+void t.test("an answer that drips is cut off", async (t) => {
   const { origin } = await serve(t, (_url, response) => {
     response.writeHead(200, { "content-type": "application/json" });
     const dripping = setInterval(() => response.write(" "), 20);
@@ -125,7 +125,7 @@ void t.test("the client is small", (t) => {
     .replaceAll(/^ +/gm, "");
   const bytes = gzipSync(code, { level: 9 }).length;
   t.comment(`${bytes} bytes compressed, without comments and indentation`);
-  // names are not shortened here: a minifier saves another fifth, so that it is less than 7 kB
+  // names are not shortened here: a minifier saves another fifth, down to less than 7 kB
   t.ok(bytes < 8_700, `${bytes} bytes`);
   t.end();
 });

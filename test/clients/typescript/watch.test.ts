@@ -1,4 +1,4 @@
-/** The TypeScript client's `watch`: what it stands, and what it answers. */
+/** The TypeScript client's `watch`: its answers, also under faults. */
 import t, { type Test } from "tap";
 import { type Change, type StateChange, Venuewatch, type WatchOptions } from "@venuewatch/client";
 import { until } from "../../support/until.js";
@@ -21,7 +21,7 @@ async function watching(t: Test, options: WatchOptions = {}) {
   return { service, watch, problems };
 }
 
-void t.test("what is unknown is never taken for up", async (t) => {
+void t.test("an unknown state is never taken for up", async (t) => {
   const { watch } = await watching(t);
   const all = ["okx", "kraken", "bybit", "gate", "okxx"];
   const paused = () => all.filter((venue) => watch.isDown(venue));
@@ -50,7 +50,7 @@ void t.test("a misspelt venue is reported once", async (t) => {
   t.strictSame(problems, ['no venue "OKX" is watched; did you mean "okx"?']);
 });
 
-void t.test("clocks that jump make doubt, and no trust", async (t) => {
+void t.test("while a clock has jumped ahead, the state is unknown", async (t) => {
   const { watch } = await watching(t);
   await watch.ready;
   const [wall, monotonic] = [Date.now, performance.now.bind(performance)];
@@ -66,7 +66,7 @@ void t.test("clocks that jump make doubt, and no trust", async (t) => {
   t.equal(watch.isDown("okx"), false);
 });
 
-void t.test("changes are what is answered otherwise than before", async (t) => {
+void t.test("each change of the answer is reported once", async (t) => {
   const received: Change[] = [];
   const { service, watch } = await watching(t, { onChange: (change) => received.push(change) });
   const iterated: Change[] = [];

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import t from "tap";
 import { codeUnder } from "../../support/code-under.js";
 
-void t.test("the example of the README works as it stands", (t) => {
+void t.test("the README's example works unchanged", (t) => {
   const example = codeUnder("packages/embedded-timescaledb/README.md", "Usage", "js");
   // within this checkout, where Node finds the package by its name
   const { status, stdout, stderr } = spawnSync(process.execPath, ["example.mjs"], {

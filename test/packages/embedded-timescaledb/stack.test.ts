@@ -1,4 +1,4 @@
-/** A build of PostgreSQL with other addresses than the known ones is refused, and not damaged. */
+/** A PostgreSQL build with unknown addresses is refused, and stays undamaged. */
 import t from "tap";
 import { enlargeStack, type Stacked } from "@venuewatch/embedded-timescaledb/internals/stack";
 

@@ -29,7 +29,7 @@ void t.test("samples acknowledged on an earlier timeline are delivered again, on
   t.end();
 });
 
-void t.test("the memory of acknowledged samples is bounded", (t) => {
+void t.test("acknowledged samples are kept up to a limit", (t) => {
   const few = makeAcknowledged({ keepAtMost: 4 });
   for (const n of numbers(0, 5)) few.add(samples(2 * n, 2 * n + 2), "1");
   t.equal(few.add([], "2"), 4);

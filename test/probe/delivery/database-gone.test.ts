@@ -54,7 +54,7 @@ void t.test("no sample is lost or stored twice while the database is", async (t)
     const first = measured;
     for (let passedMs = 0; passedMs <= forMs; passedMs = performance.now() - startMs) {
       const due = first + (passedMs * perSecond) / 1000;
-      // a standstill is made up for in parts
+      // catches up in parts after a standstill
       for (const last = Math.min(due, measured + 10_000); measured < last; measured += 1)
         ship.add(numberedSample(measured, slotsFrom));
       await sleep(10);
@@ -109,7 +109,7 @@ void t.test("no sample is lost or stored twice while the database is", async (t)
   await ship.close();
 });
 
-/** A test does not kill a server that others use: there, the network's outages must do. */
+/** A test must not kill a server that others use: there, outages of the network have to do. */
 async function someDatabase(t: Test): Promise<{ url: () => string; ends: Absence[] }> {
   if (process.env.DATABASE_URL) {
     const { url } = await migratedDatabase(t);

@@ -62,7 +62,7 @@ void t.test("a measurement beyond its columns is stored as the largest that fits
 void t.test("samples of unknown components wait in quarantine and do not delay the others", async (t) => {
   const directory = await spoolDirectory(t);
   const newer = structuredClone(registry);
-  /** How much waits while samples are in both places: where they came from and in quarantine. */
+  /** The number of waiting samples while some are in two places: in their file and in quarantine. */
   const atBothPlaces: number[] = [];
   const start = async () => {
     const spool = await someSpool(t, { directory, writeEveryMs: 5 });

@@ -39,7 +39,7 @@ void t.test("a sample reads back as it was written", (t) => {
   for (const sample of [full, madeSample()]) t.strictSame(sampleOf(lineWithoutEnd(sample)), sample);
   t.equal(lineOf(full).split("\n").length, 2, "one line");
   t.notMatch(lineOf(madeSample()), "unserved");
-  t.equal(sampleOf(lineWithoutEnd(madeSample()))!.unserved, null, "a line from before this field existed is whole");
+  t.equal(sampleOf(lineWithoutEnd(madeSample()))!.unserved, null, "a line without this field is whole");
   const broken = sampleOf(lineWithoutEnd(madeSample({ latencyUs: NaN })));
   t.equal(broken!.latencyUs, "NaN", "the database rejects NaN");
   t.end();

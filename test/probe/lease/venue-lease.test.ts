@@ -60,7 +60,7 @@ void t.test("two probes of one region take over from each other, and lose no sam
   const shared = async () => (await shares()).map(({ length }) => length).join() === "2,2";
   const heldByOne = async () => (await shares())[0]?.length === watched.length;
   const endpoints = registry.venues.flatMap(({ rest }) => rest).length;
-  /** Every endpoint has so many stored samples later than an instant. */
+  /** Whether every endpoint has this many stored samples after an instant. */
   async function allMeasured(since: Date, samples = 1) {
     const rows = await pool.query(sql`
       select s.component_id

@@ -42,7 +42,7 @@ function makeMachine(errorMs = 0) {
   return { machine, watch, wallMs, monotonicMs, sleep, answer, run };
 }
 
-/** The machine's error is known, within so many milliseconds at most. */
+/** Asserts that the machine's error is known to within this many milliseconds. */
 function isKnown(t: Test, { machine, watch }: ReturnType<typeof makeMachine>, mostMs: number, why = "") {
   const { errorMs, withinMs } = watch.read()!;
   const isRight = Math.abs(errorMs - machine.errorMs) <= withinMs && withinMs < mostMs;

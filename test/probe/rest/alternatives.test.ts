@@ -15,7 +15,7 @@ import { listeningLog } from "../../support/listening-log.js";
 
 type Play = "good" | "hangs" | "silent" | "resets" | number | `${number} ${string}`;
 
-/** Nodes that answer by what they play, and the order in which they were asked. */
+/** Nodes that answer as they are told, and the order in which they were asked. */
 async function nodesAt(t: Test, plays: Play[]) {
   const asked: number[] = [];
   const urls = await Promise.all(
@@ -133,7 +133,7 @@ void t.test("a paused address is skipped, and asked again after its pause", asyn
   t.same(asked.slice(7), [0]);
 });
 
-void t.test("what all nodes say of the venue holds, but not what one says alone", async (t) => {
+void t.test("a fault of the venue counts if all nodes report it, not if one node does", async (t) => {
   const halted: Partial<RestEndpoint> = { halted: { path: "$.paused", equals: true } };
   const says = `200 {"paused":true}`;
   for (const [plays, expected] of [
@@ -200,7 +200,7 @@ void t.test("if this machine has no way out, the reason is its network, not the 
   t.same(outcome, { unmeasured: "network" });
 });
 
-void t.test("a stop ends the measurement at once, without another address", async (t) => {
+void t.test("a stop ends the measurement at once, without trying another address", async (t) => {
   const { asked, endpoint } = await nodesAt(t, ["hangs", "good"]);
   const rest = makeRest({ userAgent: "test", resolver: makeResolver([]) });
   t.teardown(() => rest.close());

@@ -15,7 +15,7 @@ type HeadAt = (ms: number) => number | null;
 interface Found {
   /** Instants at which a provider was stale, by provider. */
   stale: Record<string, number[]>;
-  /** What was said of the chain, at each instant. */
+  /** The verdict on the chain at each instant. */
   chain: [atMs: number, goesOn: boolean | null][];
 }
 
@@ -207,7 +207,7 @@ for (const blockMs of blockTimes) {
     t.end();
   });
 
-  void t.test(`blocks of ${blockMs} ms: whoever falls behind is stale, by minutes or by weeks`, (t) => {
+  void t.test(`blocks of ${blockMs} ms: a provider that falls behind is stale, by minutes or by weeks`, (t) => {
     const hourMs = 3_600_000;
     for (const behindMs of [3 * limitMs, 30 * limitMs, 12 * hourMs, 9 * 24 * hourMs, 40 * 24 * hourMs]) {
       const behind: HeadAt = (ms) => live(ms) - Math.ceil(behindMs / blockMs);
@@ -218,7 +218,7 @@ for (const blockMs of blockTimes) {
     t.end();
   });
 
-  void t.test(`blocks of ${blockMs} ms: heads that are invented far above make no other stale`, (t) => {
+  void t.test(`blocks of ${blockMs} ms: invented heads far above make no other provider stale`, (t) => {
     const dayMs = 24 * 3_600_000;
     const random = seeded(5);
     const invented: Record<string, HeadAt> = {
@@ -257,24 +257,21 @@ for (const blockMs of blockTimes) {
   });
 }
 
-void t.test(
-  "nobody can tell of one provider whether it or its chain stands: it is stale, and the chain unknown",
-  (t) => {
-    for (const blockMs of blockTimes) {
-      const limitMs = staleHeadMs(blockMs);
-      const live = irregular(blockMs, 3, 20 * limitMs);
-      const halted: HeadAt = (ms) => live(Math.min(ms, 0));
-      const silent: HeadAt = (ms) => (ms > limitMs / 2 ? null : live(Math.min(ms, 0)));
-      const cases: Record<string, HeadAt>[] = [{ a: halted }, { a: halted, b: silent }];
-      for (const providers of cases) {
-        const { stale, chain } = play({ blockMs, providers, fromMs: -4 * limitMs, toMs: 12 * limitMs });
-        t.ok(stale["a"]!.filter((ms) => ms >= 2 * limitMs).length >= 119, `${blockMs} ms`);
-        t.ok(always(chain, 2 * limitMs, 12 * limitMs, null));
-      }
+void t.test("one provider cannot show whether it or its chain stands: it is stale, and the chain unknown", (t) => {
+  for (const blockMs of blockTimes) {
+    const limitMs = staleHeadMs(blockMs);
+    const live = irregular(blockMs, 3, 20 * limitMs);
+    const halted: HeadAt = (ms) => live(Math.min(ms, 0));
+    const silent: HeadAt = (ms) => (ms > limitMs / 2 ? null : live(Math.min(ms, 0)));
+    const cases: Record<string, HeadAt>[] = [{ a: halted }, { a: halted, b: silent }];
+    for (const providers of cases) {
+      const { stale, chain } = play({ blockMs, providers, fromMs: -4 * limitMs, toMs: 12 * limitMs });
+      t.ok(stale["a"]!.filter((ms) => ms >= 2 * limitMs).length >= 119, `${blockMs} ms`);
+      t.ok(always(chain, 2 * limitMs, 12 * limitMs, null));
     }
-    t.end();
-  },
-);
+  }
+  t.end();
+});
 
 void t.test("while a chain stands, a stream of its blocks has nothing to send", (t) => {
   for (const blockMs of [400, 12_000]) {
@@ -339,7 +336,7 @@ void t.test("the newest block may be old while the chain stands, at an RPC provi
   const stands = () => 100;
   const goesOn = (ms: number) => 1000 + Math.floor(ms / 12_000);
   t.equal(staleAt("rpc", { a: stands, b: stands }), false, "the chain stands");
-  t.equal(staleAt("oracle", { a: stands, b: stands }), true, "an oracle's data are old, whyever");
+  t.equal(staleAt("oracle", { a: stands, b: stands }), true, "an oracle's data are old, whatever the reason");
   t.equal(staleAt("rpc", { a: stands, b: goesOn }), true, "another provider has newer blocks");
   t.equal(staleAt("rpc", { a: stands }), true, "nobody can tell");
   t.equal(staleAt("rpc", {}), true, "nothing was heard");

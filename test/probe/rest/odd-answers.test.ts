@@ -1,6 +1,6 @@
 /**
- * Odd answers that clients of a venue read are good here, too. Other programs are the judges: Node's own HTTP client,
- * curl and Python, where they are installed.
+ * Odd answers that a venue's clients can read are good here, too. Other programs are the judges: Node's own HTTP
+ * client, curl and Python, where they are installed.
  */
 import { execFile } from "node:child_process";
 import { get } from "node:http";
@@ -18,7 +18,7 @@ const fine = `HTTP/1.1 200 OK\r\n${length}\r\n${price}`;
 const go = "HTTP/1.1 100 Continue\r\n\r\n";
 const zipped = gzipSync(price);
 
-/** What a server says, in parts that are sent one after the other. */
+/** A server's answer, in parts that it sends one after the other. */
 const answers: [what: string, ...said: (string | Buffer)[]][] = [
   ["plain", fine],
   ["100 before it", go, fine],
@@ -134,7 +134,7 @@ async function afterUnasked(t: Test, unasked: string) {
   const measure = measuring(t, endpointAt(`http://127.0.0.1:${port}/`, { timeoutMs: 5000 }));
   t.match(await measure(), { good: true });
   await wasSaid;
-  // the bytes wait in the socket, and nobody has read them
+  // the bytes wait in the socket, unread
   const startMs = performance.now();
   while (performance.now() < startMs + 50);
   return measure();
@@ -152,7 +152,7 @@ for (const [what, unasked] of [
     t.ok(outcome.firstByteUs! >= 0, `${outcome.firstByteUs} µs`);
   });
 
-void t.test("each answer of a kept connection may begin with 100", async (t) => {
+void t.test("each answer on a kept connection may begin with status 100", async (t) => {
   let connections = 0;
   const port = await serveTcp(t, (socket) => {
     connections += 1;

@@ -112,7 +112,7 @@ for (const status of [403, 451])
     t.match(await second(), wellAnswered);
   });
 
-void t.test("any other answer begins the row again", async (t) => {
+void t.test("any other answer resets the count", async (t) => {
   const { answer, at } = await playing(t, [403]);
   const first = at("/first");
   for (const between of [[200, price], [500], [200, "<html>"]] as Answer[]) {
@@ -129,7 +129,7 @@ void t.test("any other answer begins the row again", async (t) => {
   }
 });
 
-void t.test("an endpoint that alone is blocked pauses no other, and still not for good", async (t) => {
+void t.test("a blocked endpoint pauses no other, and itself not for good", async (t) => {
   const { paths, answers, at, pass } = await playing(t, [200, price]);
   answers["/closed"] = [403];
   const [closed, open] = [at("/closed"), at("/open")];
@@ -208,7 +208,7 @@ void t.test("an endpoint with a limit or ban of its own does not keep others fro
   t.end();
 });
 
-void t.test("a wait that the venue asks for comes before one that we choose", (t) => {
+void t.test("a wait that the venue asks for takes precedence over our own, which then goes on", (t) => {
   let nowMs = 0;
   const { of } = makePauses(() => nowMs);
   const [first, second, other] = [of("o"), of("o"), of("p")];

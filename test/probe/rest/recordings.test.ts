@@ -1,6 +1,6 @@
 /**
  * Checks the registry and the probe against answers of real venues that other people recorded. The recordings belong to
- * them: they lie beside this repository where somebody has put them, and never in it.
+ * them: they may lie beside this repository, and never in it.
  */
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -31,7 +31,7 @@ interface Conversation {
   streams: Record<string, { ack: string }>;
 }
 
-/** The checker is not ours and loads our modules by their paths: it must be changed when a module moves. */
+/** The checker is not ours and loads our modules by their paths: whoever moves a module has to change it. */
 function modulesMissing(): string | false {
   const checker = readFileSync(`${folder}check.mjs`, "utf8");
   const missing = [...checker.matchAll(/"((?:\w+\/)+[\w-]+\.js)"/g)]
@@ -43,7 +43,7 @@ function modulesMissing(): string | false {
 const checkerSkip = skip || modulesMissing();
 
 void t.test("every recorded case gets the right judgement", { skip: checkerSkip }, async (t) => {
-  // it knows the registry by an older path
+  // the checker has another path for the registry
   const checker = readFileSync(`${folder}check.mjs`, "utf8")
     .replace('join(checkout, "registry.json")', 'join(checkout, "registry/default.json")')
     .replace('new URL(".", import.meta.url)', JSON.stringify(pathToFileURL(folder).href));

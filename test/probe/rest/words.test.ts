@@ -121,7 +121,7 @@ void t.test("words of a limit pause the origin as 429 does, with Retry-After and
   t.match(await second!(), { fault: "http" }, "asked again");
 });
 
-void t.test("a halted venue is asked on, unless its status limits us, too", async (t) => {
+void t.test("we keep asking a halted venue, unless its status also limits us", async (t) => {
   let status = 503;
   const url = await serve(t, (_request, response) => response.writeHead(status).end("under maintenance"));
   const measure = openRest(t)(endpointAt(url, maintained));
@@ -131,7 +131,7 @@ void t.test("a halted venue is asked on, unless its status limits us, too", asyn
   t.same(await measure(), { unmeasured: "paused" });
 });
 
-void t.test("a body that cannot be read says nothing, and its status counts", async (t) => {
+void t.test("an unreadable body says nothing, so its status counts", async (t) => {
   const words = { limited: { path: "$", includes: "slow" } } as const;
   const long = `slow ${" ".repeat(maxBodyBytes.measured)}`;
   for (const [status, headers, body, fault] of [

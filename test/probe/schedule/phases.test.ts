@@ -1,4 +1,4 @@
-/** When the slots of components are. */
+/** The times of components' slots. */
 import t from "tap";
 import { makePhases } from "../../../probe/schedule/phases.js";
 import { packagedFile } from "../../../shared/config/package.js";

@@ -23,7 +23,7 @@ function startTimer(urls = ["a"]) {
 
 const down = (fault: Fault, retryAfterMs = 0): Down => ({ cause: { fault }, detail: "", retryAfterMs });
 
-/** Fails so often, and returns how long each next socket took, in seconds. */
+/** Fails this often, and returns how long each next socket took, in seconds. */
 async function delays({ timer, next }: ReturnType<typeof startTimer>, ends: Down[]) {
   const took: number[] = [];
   for (const end of ends) {
@@ -82,7 +82,7 @@ void t.test("refusals pause from the third in a row on, at most one attempt in t
   );
 });
 
-void t.test("another failure begins the row again", async (t) => {
+void t.test("any other failure resets the count", async (t) => {
   const started = startTimer();
   await started.next();
   const took = await delays(started, [
@@ -98,7 +98,7 @@ void t.test("another failure begins the row again", async (t) => {
   );
 });
 
-void t.test("only pauses without a wait of the venue are our choice", async (t) => {
+void t.test("a pause counts as our choice only if the venue asked for no wait", async (t) => {
   const { timer, next } = startTimer();
   await next();
   const ends: [end: Down, isChosen: boolean][] = [
@@ -126,7 +126,7 @@ void t.test("a socket that stayed open for half a minute ends the pauses", async
   t.ok(areWithin(await delays(started, [down("limited")]), [[30, 30]]));
 });
 
-void t.test("a pause that a renewal met goes on when the old socket ends", async (t) => {
+void t.test("a pause that began with a renewal goes on when the old socket ends", async (t) => {
   const { timer, next } = startTimer();
   await next();
   timer.retry("a", down("limited", 45_000));

@@ -1,4 +1,4 @@
-/** Malicious WebSocket servers: each gets the right fault, and takes bounded time and memory. */
+/** Malicious WebSocket servers: each gets the right fault, and takes limited time and memory. */
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { makeResolver } from "../../../probe/network/resolver.js";

@@ -8,7 +8,7 @@ import type { KeepAlive } from "../../../shared/registry/registry.js";
 import { acknowledge, listening, refuse, serveOkx, streams, type Arg } from "../../support/okx-server.js";
 import { until } from "../../support/until.js";
 
-/** Soon gives up a socket that answers nothing. */
+/** Soon gives up on a socket that answers nothing. */
 const impatient: KeepAlive = {
   send: { kind: "text", everyMs: 2000, text: "ping" },
   ...{ replyWithinMs: 100, deadAfterMs: null },

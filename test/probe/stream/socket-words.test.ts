@@ -1,6 +1,5 @@
 /**
- * What a venue says of itself on a socket: that it refuses us, limits us, or does not trade. Refused upgrades, and
- * other nodes.
+ * A venue says on a socket that it refuses us, limits us, or does not trade. Also refused upgrades, and other nodes.
  */
 import type { IncomingMessage } from "node:http";
 import t, { type Test } from "tap";
@@ -96,7 +95,7 @@ void t.test("a socket is halted while the venue says so, and its streams are jud
   for (const frame of [`{"channel":"heartbeat"}`, status(null), `{"channel":"status","data":[]}`, "pong", "7"])
     say(frame);
   await untilOutcome(measuring, "ws:trades", isGood);
-  t.match(await measure("ws:conn"), { fault: "halted" }, "frames that do not say it leave it as it is");
+  t.match(await measure("ws:conn"), { fault: "halted" }, "other frames do not change it");
   t.equal(sockets.size, 1);
   const [first] = sockets;
   first!.close();
@@ -108,7 +107,7 @@ void t.test("a socket is halted while the venue says so, and its streams are jud
   );
 });
 
-void t.test("data of a stream say nothing of a limit or a halt", async (t) => {
+void t.test("a stream's data are never read as a limit or a halt", async (t) => {
   const { url } = await serveLively(t);
   const anything = { path: "$.data" };
   const measuring = measuringStreams(t, venueAt(url, { halted: anything, limited: anything }));
@@ -233,41 +232,38 @@ void t.test("refused upgrades (403) back off to one attempt in two minutes, unti
   t.equal(line.down(), null);
 });
 
-void t.test(
-  "while one node fails another serves the streams, and without any nothing is said of the venue",
-  async (t) => {
-    const up = [true, true];
-    const nodes = await Promise.all(
-      up.map((_, place) => serveLively(t, { verifyClient: (_info, answer) => answer(up[place]!, 503) })),
+void t.test("while one node fails, another serves the streams; if all fail, the venue is not blamed", async (t) => {
+  const up = [true, true];
+  const nodes = await Promise.all(
+    up.map((_, place) => serveLively(t, { verifyClient: (_info, answer) => answer(up[place]!, 503) })),
+  );
+  const [first, second] = nodes;
+  const measuring = measuringStreams(t, venueAt(first!.url, { alternatives: [second!.url] }));
+  const { measure } = measuring;
+  const fails = (place: number) => {
+    up[place] = false;
+    for (const ws of nodes[place]!.sockets) ws.terminate();
+  };
+  await untilOutcome(measuring, "ws:trades", isGood);
+  t.same([first!.sockets.size, second!.sockets.size], [1, 0], "the first address is asked first");
+  fails(0);
+  await until(() => second!.sockets.size === 1);
+  await untilOutcome(measuring, "ws:trades", isGood);
+  t.match(await measure("ws:conn"), { good: true });
+  fails(1);
+  await untilOutcome(measuring, "ws:conn", isReason("provider"));
+  for (let slot = 0; slot < 5; slot += 1) {
+    await new Promise((done) => setTimeout(done, 300));
+    t.same(
+      [await measure("ws:conn"), await measure("ws:trades")],
+      [{ unmeasured: "provider" }, { unmeasured: "provider" }],
     );
-    const [first, second] = nodes;
-    const measuring = measuringStreams(t, venueAt(first!.url, { alternatives: [second!.url] }));
-    const { measure } = measuring;
-    const fails = (place: number) => {
-      up[place] = false;
-      for (const ws of nodes[place]!.sockets) ws.terminate();
-    };
-    await untilOutcome(measuring, "ws:trades", isGood);
-    t.same([first!.sockets.size, second!.sockets.size], [1, 0], "the first address is asked first");
-    fails(0);
-    await until(() => second!.sockets.size === 1);
-    await untilOutcome(measuring, "ws:trades", isGood);
-    t.match(await measure("ws:conn"), { good: true });
-    fails(1);
-    await untilOutcome(measuring, "ws:conn", isReason("provider"));
-    for (let slot = 0; slot < 5; slot += 1) {
-      await new Promise((done) => setTimeout(done, 300));
-      t.same(
-        [await measure("ws:conn"), await measure("ws:trades")],
-        [{ unmeasured: "provider" }, { unmeasured: "provider" }],
-      );
-    }
-    up[0] = true;
-    await untilOutcome(measuring, "ws:trades", isGood);
-    t.match(await measure("ws:conn"), { good: true });
-    t.equal(first!.sockets.size, 1);
-  },
-);
+  }
+  up[0] = true;
+  await untilOutcome(measuring, "ws:trades", isGood);
+  t.match(await measure("ws:conn"), { good: true });
+  t.equal(first!.sockets.size, 1);
+});
 
 void t.test("a node that is never there, limits us or refuses a stream is left for the next", async (t) => {
   const lively = await serveLively(t);

@@ -122,8 +122,8 @@ async function databaseIsAway(t: Test, { pool, registry, url }: TestDatabase): P
 }
 
 /**
- * All others are blocked: on the embedded database since it has one backend, on a server since they all read this
- * table.
+ * Blocks all other statements: on the embedded database because it has one backend, on a server because they all read
+ * this table.
  */
 async function databaseIsBusy(t: Test, { pool, registry, url }: TestDatabase): Promise<void> {
   await decide(pool);
@@ -186,7 +186,7 @@ async function engineIsSilent(t: Test, { pool, registry }: TestDatabase): Promis
   await pool.script("delete from engine_clock");
 }
 
-/** A deployment migrates while web runs: definitions are replaced, and readers wait at most. */
+/** A deployment migrates while web runs: definitions are replaced, and readers wait at worst. */
 async function migrationUnderWay(t: Test, { pool, registry }: TestDatabase): Promise<void> {
   const api = await serve(t, { pool, registry });
   const dataRoutes = dataRoutesOf(registry);

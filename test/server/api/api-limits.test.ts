@@ -191,7 +191,7 @@ void t.test("an IPv6 site has sixteen times the requests of one customer", async
   t.equal((await api.ask("/v1/status", { headers: { "x-forwarded-for": "2001:db8:0:ff00::1" } })).status, 429);
 });
 
-void t.test("what needs no database is limited by bytes", async (t) => {
+void t.test("answers that need no database are limited by bytes", async (t) => {
   const api = await serveWithoutDatabase(t, { rateLimit: 1000, trustProxy: ["loopback"] });
   const ask = (path: string, client: string) => api.ask(path, { headers: { "x-forwarded-for": client } });
   let bytes = 0;
@@ -202,7 +202,7 @@ void t.test("what needs no database is limited by bytes", async (t) => {
   }
   t.ok(bytes > 32 * 2 ** 20 && bytes < 65 * 2 ** 20, `${bytes} bytes`);
   t.equal((await ask("/assets/x/uplot.js", "192.0.2.1")).status, 429);
-  t.equal((await ask("/v1/thresholds", "192.0.2.1")).status, 200, "and is counted apart");
+  t.equal((await ask("/v1/thresholds", "192.0.2.1")).status, 200, "and counted separately");
   t.equal((await ask("/openapi.json", "192.0.2.2")).status, 200);
 });
 
@@ -252,7 +252,7 @@ void t.test("a client that does not read loses its connection, and others keep t
   stuck.pause();
   // more than the buffers between us hold
   stuck.write(request.repeat(60));
-  t.equal(await statusOf(api).catch(() => 0), 0, "there are as many as may be");
+  t.equal(await statusOf(api).catch(() => 0), 0, "as many connections are open as the limit allows");
   await until(async () => (await statusOf(api).catch(() => 0)) === 200);
   t.ok(read > 500_000, `${read} bytes`);
   const closed = once(stuck, "close");
@@ -264,7 +264,7 @@ void t.test("a client that does not read loses its connection, and others keep t
   }
 });
 
-void t.test("a body that is not read is not left in the kernel, and counts until then", async (t) => {
+void t.test("an unread body does not stay in the kernel, and counts until it is gone", async (t) => {
   const connectionLimits = { perAddress: 1, total: 10, readWithinMs: 60_000, silentForMs: 2_000 };
   const api = await serveWithoutDatabase(t, { rateLimit: 0, connectionLimits });
   for (const asked of [request, request.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")]) {
@@ -297,7 +297,7 @@ void t.test("a silent client that reads gets its whole body, and no reset", asyn
 
 const canSeeKernel = existsSync("/proc/net/tcp");
 
-/** What the port's connections, open or not, have sent and their clients have not taken. */
+/** The bytes that the port's connections, open or not, have sent and their clients have not read. */
 function unreadBytes(port: number): number {
   const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const sockets = readFileSync("/proc/net/tcp", "latin1").split("\n").slice(1, -1);

@@ -76,7 +76,7 @@ void t.test("a spreadsheet of a CSV table", { skip: missing }, async (t) => {
 
 const languages = ["en-US", "de-DE", "fr-FR"];
 
-/** As a German spreadsheet got them, in which 99.986 became 99,986. */
+/** Figures that a German spreadsheet misreads with a decimal point: it takes 99.986 for 99,986. */
 const reliability = [
   { venue: "kraken", uptimePct: 99.978, coveragePct: 99.986, uptimePctHigh: 99.979, typicalP50Ms: 138 },
   { venue: "gemini", uptimePct: 97.5, coveragePct: 1.12, uptimePctHigh: 100, typicalP50Ms: 107 },
@@ -102,7 +102,7 @@ void t.test("a spreadsheet in each language", { skip: missing }, async (t) => {
     const folder = join(directory, language);
     const tables = { "workbook.xlsx": book, "plain.csv": reliabilityCsv("point"), "dates.csv": formula };
     const usual = await opened(folder, language, tables);
-    // there nobody asks for it
+    // nobody asks for a decimal comma there
     if (language === "en-US") return usual;
     return [...usual, ...(await opened(folder, language, { "comma.csv": reliabilityCsv("comma") }, ";"))];
   });

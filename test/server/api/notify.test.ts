@@ -1,4 +1,4 @@
-/** `/v1/notify`: which deliveries count, and how long they took. */
+/** `/v1/notify`: which deliveries count, and how long they take. */
 import { readFileSync } from "node:fs";
 import t from "tap";
 import { deliveryRules } from "../../../server/alerts/delivery/retry-rules.js";

@@ -62,7 +62,7 @@ void t.test("the API's description is valid, correct and sufficient", async (t) 
     const routes = app.router.stack
       .flatMap(({ route }) => route?.path ?? [])
       .map((path) => path.replace(/:(\w+)/g, "{$1}"))
-      // for operators, and what pages load; the pages themselves are routed apart
+      // for operators, and files that pages load; the pages themselves are routed separately
       .filter((path) => !/^\/(readyz$|assets\/)/.test(path));
     t.strictSame(Object.keys(document.paths!).sort(), routes.sort());
     t.end();

@@ -1,4 +1,7 @@
-/** Why a state is what it is, in all that readers get: reasons of unknown, limits, halts and blocks are no outages. */
+/**
+ * The reasons of states, as every reader gets them: why a state is unknown, and limits, halts and blocks, which are no
+ * outages.
+ */
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
 import type { Fault } from "../../../shared/measurement/sample.js";
@@ -78,7 +81,7 @@ void t.test("a component says why it is unknown although it is measured, in the 
   t.strictSame(reasonOf("gemini"), { reason: "ended", detail: "ended on 2026-03-01: Gemini switches this API off" });
 });
 
-void t.test("pages of what is unknown for such a reason are neither red nor amber, and give the reason", async (t) => {
+void t.test("pages of a state unknown for such a reason are neither red nor amber, and give the reason", async (t) => {
   for (const [venue, sentence] of [
     ["okx", /^We do not know whether OKX works: we have never seen it good from here\./],
     ["binance", /^We do not know whether Binance works: it refuses the place that we measure from\./],
@@ -100,7 +103,7 @@ void t.test("pages of what is unknown for such a reason are neither red nor ambe
   );
 });
 
-void t.test("what a region sees of a component that was never good is not shown as trouble", async (t) => {
+void t.test("a component that a region never saw good is not shown as trouble", async (t) => {
   const signsOf = async (venue: string, section: string) => {
     const html = await (await fetch(`http://127.0.0.1:${api.port}/venues/${venue}`)).text();
     const [part] = new RegExp(`<section aria-labelledby="${section}">.*?</section>`, "s").exec(html)!;
@@ -157,7 +160,7 @@ void t.test("a venue's entry is published, and its page says how it is measured"
   t.match((await getPage(api.port, "/venues/bitfinex")).text, /Ticker REST \S+ 77 s no full answer/, "as resolved");
 });
 
-void t.test("what limits our requests is called that, and never down", async (t) => {
+void t.test("a venue that limits our requests is called that, and never down", async (t) => {
   const { incidents } = (await api.ask<TypeOf<typeof statusResponse>>("/v1/status")).body;
   const incident = incidents.find(({ venue }) => venue === "kraken")!;
   t.equal(incident.fault, "limited");

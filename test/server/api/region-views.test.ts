@@ -74,7 +74,7 @@ void t.test("a venue that blocks one region is up, and that region says blocked"
   for (const one of there.components) t.match(one, { state: "outage", fault: "blocked", incident: null });
   const elsewhere = await stateOf(api, "binance", "eu-central");
   t.match(elsewhere, { state: "operational", region: { region: "eu-central", dissent: [] } });
-  t.strictSame(elsewhere.regions, all.regions, "and it is still said who sees it otherwise");
+  t.strictSame(elsewhere.regions, all.regions, "and the dissenting regions are still named");
   t.ok(Object.keys(await viewsOf(t, api, "binance")).length === regionIds.length);
 });
 
@@ -237,7 +237,7 @@ void t.test("a region that still reaches a venue that is down dissents, too", as
   t.match(await stateOf(api, "okx", "ap-southeast"), { state: "operational", byQuorum: { state: "outage" } });
 });
 
-void t.test("what has ended is unknown in every region, and left out of what it sees of the venue", async (t) => {
+void t.test("an ended component is unknown in every region, and left out of its view of the venue", async (t) => {
   const pool = await world();
   await endsOn(pool, "bybit", "2026-01-01", "The venue closed");
   await pool.query(sql`
@@ -265,7 +265,7 @@ void t.test("what has ended is unknown in every region, and left out of what it 
   );
 });
 
-void t.test("since when a region sees it so does not move with each tick", async (t) => {
+void t.test("the start of a region's view does not move with each tick", async (t) => {
   const pool = await world();
   await measured(pool, { from: ago(290), to: ago(0), venue: "okx", regions: ["us-east"], fault: "blocked" });
   await decideThrough(pool, ago(260), ago(160));

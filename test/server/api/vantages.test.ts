@@ -1,4 +1,4 @@
-/** The number of vantages: what probes report about themselves, and what readers see. */
+/** The number of vantages: from the probes' reports about their machines to the readers. */
 import t from "tap";
 import { findingsOn } from "../../../server/commands/doctor/database.js";
 import { type Pool, sql } from "../../../shared/database/pool.js";

@@ -48,7 +48,7 @@ void t.test("a venue in trouble", async (t) => {
     t.strictSame(new Set(onPage), new Set(components.map(({ component }) => component)));
   });
 
-  await t.test("is the same at the older path, and is known again by its ETag", async (t) => {
+  await t.test("is the same at both paths, and is not sent again to a client with its ETag", async (t) => {
     const newer = await api.ask("/v1/targets/kraken/state");
     t.equal((await api.ask("/v1/exchanges/kraken/state")).text, newer.text);
     const etag = newer.headers.etag!;

@@ -1,4 +1,4 @@
-/** Workbooks by themselves, with what no venue has sent yet. */
+/** Workbooks by themselves, with texts that no venue sends. */
 import { inflateRawSync } from "node:zlib";
 import t from "tap";
 import { incidentsTable, reliabilityTable } from "../../../server/api/schemas/tables.js";

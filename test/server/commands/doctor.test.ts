@@ -102,7 +102,7 @@ void t.test("venuewatch doctor", async (t) => {
     await world.clear();
   });
 
-  await t.test("says where a venue is blocked, and gives an advice for each fault", async (t) => {
+  await t.test("says where a venue is blocked, and gives advice for each fault", async (t) => {
     world.fault({ venue: "okx", component: "rest:ticker", kind: "status", status: 403 });
     world.fault({ venue: "okx", component: "rest:book", kind: "status", status: 429 });
     const blocking: Registry = structuredClone(registry);
@@ -254,7 +254,7 @@ void t.test("venuewatch doctor", async (t) => {
   }
 });
 
-void t.test("the doctor warns about entries that are old, and about what ends", async (t) => {
+void t.test("the doctor warns about old entries, and about entries that end", async (t) => {
   const registry = await loadRegistry("registry/default.json");
   const [okx] = registry.venues.filter(({ id }) => id === "okx");
   const until = { date: "2026-10-31", what: "Port 8443 closes", source: "its notice" };

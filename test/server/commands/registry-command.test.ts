@@ -157,7 +157,7 @@ void t.test("registry show prints a registry with whole entries and the cadences
   t.equal(registry.venues[0]!.rest[0]!.cadenceMs, 10_000);
   const path = join(dirname(REGISTRY), "whole.json");
   await writeFile(path, shown);
-  t.strictSame(await loadRegistry(path, 3), registry, "which is one that is used in the same way");
+  t.strictSame(await loadRegistry(path, 3), registry, "the printed registry works like the original");
 
   const one = JSON.parse(await said(t, ["show", "okx"], { REGISTRY })) as Registry;
   t.strictSame(
@@ -188,7 +188,7 @@ void t.test("registry show prints no address of an operator's own unless asked f
   t.equal(
     endpoint("head").url,
     whole!.rest.find(({ name }) => name === "head")!.url,
-    "what the catalogue has is whole",
+    "addresses of the catalogue are whole",
   );
   t.strictSame(okx, JSON.parse(JSON.stringify((await loadRegistry(REGISTRY)).venues[1])));
   t.match(await said(t, ["show", "--secrets"], { REGISTRY }), "https://publicnode.example/v3?appid=hunter2");

@@ -21,7 +21,7 @@ async function asked(t: Test, url: string, wanted: { venue?: string; category?: 
   return statusOf(service, { ...all, ...wanted });
 }
 
-void t.test("the worst state of several hides no trouble, and is never green by what is unknown", (t) => {
+void t.test("the worst state of several hides no trouble, and is never green while some are unknown", (t) => {
   const cases: [StateWord[], StateWord][] = [
     [["operational", "operational"], "operational"],
     [["operational", "unknown"], "unknown"],
@@ -86,7 +86,7 @@ void t.test("status of the real service", async (t) => {
     t.match((await asked(t, url, { venue: "../status?x=%1b" })).json, { state: "unknown", problem: /Unknown venue/ });
   });
 
-  await t.test("what is stale is unknown, whatever it was", async (t) => {
+  await t.test("a stale state is unknown, whatever it was", async (t) => {
     const stale = await serveApi(t, { pool, registry: watched, staleAfterMs: 1 });
     const venue = await asked(t, `http://127.0.0.1:${stale.port}`, { venue: "kraken" });
     t.match(venue.json, {

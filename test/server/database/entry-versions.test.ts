@@ -24,7 +24,7 @@ async function allGood(pool: Pool): Promise<void> {
   await pool.query(sql`update component_entry set good_at = now() where good_at is null`);
 }
 
-void t.test("components that were measured before entries had versions stay proven", async (t) => {
+void t.test("components with an empty fingerprint stay proven, and get the present one", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   // as schema file 027 leaves them
   await pool.query(sql`update component_entry set fingerprint = '', good_at = '-infinity'`);
@@ -39,7 +39,7 @@ void t.test("components that were measured before entries had versions stay prov
     venue.id === "kraken" ? { ...venue, socket: { ...venue.socket!, url: "wss://other.test/" } } : venue,
   );
   const changed = await unprovenAfter(pool, { ...registry, venues });
-  t.ok(changed.includes("kraken ws:conn"), "a later change of the entry is one");
+  t.ok(changed.includes("kraken ws:conn"), "a later change of the entry makes a version");
   t.ok(changed.every((name) => name.startsWith("kraken ws:")));
 });
 
@@ -57,7 +57,7 @@ void t.test("another host in one region is a change of the entry", async (t) => 
   t.strictSame(
     await unprovenAfter(pool, withHosts({ "api.binance.com": "data-api.binance.vison" })),
     binance,
-    "a mistyped one",
+    "a mistyped host",
   );
   await allGood(pool);
   const sockets = {
@@ -91,7 +91,7 @@ void t.test("an entry is unproven from its first sample on, not from the engine'
   t.strictSame(await from("never"), at, "nor while another lasts");
 });
 
-void t.test("an entry is not proven by what its former version saw last", async (t) => {
+void t.test("an entry is not proven by its former version's last sample", async (t) => {
   const { pool } = await migratedDatabase(t);
   const at = new Date("2026-01-01T12:00:00Z");
   const isProven = async (samples: number, fault: string) => {

@@ -31,7 +31,7 @@ void t.test(
         await admin.script(
           `do $$ begin create role ${role} nologin; exception when duplicate_object or unique_violation then null; end $$`,
         );
-      // in earlier versions, a role that may create roles may join any
+      // before PostgreSQL 16, a role that may create roles may join any
       if ((await versionOf(admin)) >= 160_000)
         await t.rejects(migrate(owner, registry, log), {
           name: "UserError",

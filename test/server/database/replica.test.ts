@@ -1,4 +1,4 @@
-/** What a web program reports about its replica. topology.test.ts tests the lag of real replicas. */
+/** A web program's report about its replica. topology.test.ts tests the lag of real replicas. */
 import t from "tap";
 import { makeReplicaMetrics } from "../../../server/api/replica-metrics.js";
 import { makeOwnMetrics } from "../../../shared/log/own-metrics.js";

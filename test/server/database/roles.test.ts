@@ -249,7 +249,7 @@ void t.test("each role has only the rights that it needs", async (t) => {
   });
 });
 
-void t.test("what core attaches to its tables gets no other rights from a migration", async (t) => {
+void t.test("objects that core attaches to its tables get no further rights from a migration", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   t.ok(await tick(pool, new Date()));
   const who = "('as ' || current_user)::int is not null";
@@ -293,7 +293,7 @@ void t.test("what core attaches to its tables gets no other rights from a migrat
   t.strictSame(await pool.query(sql`select from pg_proc where proname = 'as_core'`), [], "and nothing of it stays");
 });
 
-void t.test("what core attaches to its tables cannot change the function that gives it core's rights", async (t) => {
+void t.test("objects attached by core to its tables cannot change the function that lends core's rights", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   t.ok(await tick(pool, new Date()));
   const makeInvoker = `select 'a'::tsquery, 'b'::tsquery

@@ -1,4 +1,4 @@
-/** What once ended the embedded database for everybody, or kept others out, and everything of the same kind. */
+/** Attacks that would end the embedded database for everybody, or keep others out. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { Client } from "pg";
@@ -61,7 +61,7 @@ const broken: [what: string, bytes: Buffer][] = [
     .map((type): [string, Buffer] => [`type ${JSON.stringify(type)}`, packet(type, "x")]),
 ];
 
-void t.test("a broken message ends its sender, wherever it stands", { skip }, async (t) => {
+void t.test("a broken message ends only its sender's connection, at any point", { skip }, async (t) => {
   for (const [when, first] of before)
     for (const [what, bytes] of broken) {
       const client = await connectWire(addressOf("guest", "one"));
@@ -93,7 +93,7 @@ const starts: [what: string, bytes: Buffer][] = [
   ],
 ];
 
-void t.test("a broken start ends its sender", { skip }, async (t) => {
+void t.test("a broken start-up message ends only its sender's connection", { skip }, async (t) => {
   for (const [what, bytes] of starts) {
     const socket = await stranger();
     let answer = "";
@@ -143,7 +143,7 @@ const refused: [sql: string, message: RegExp][] = [
   ["alter role guest set my.own = 1", /settings of a role are not supported/],
 ];
 
-void t.test("what is not supported is refused, however it is spelt", { skip }, async (t) => {
+void t.test("unsupported statements are refused, however they are spelt", { skip }, async (t) => {
   const guest = await connected(t);
   await owner.query("create table ready (a text); grant all on ready to guest");
   for (const [sql, message] of refused)
@@ -188,7 +188,7 @@ void t.test("an answer of more rows than a guest may hold in memory is cancelled
   t.equal(rows[0]!.x.length, 9_000_000, "less is allowed");
 });
 
-void t.test("memory for temporary tables stays what it is", { skip }, async (t) => {
+void t.test("a guest cannot raise the memory for temporary tables", { skip }, async (t) => {
   const guest = await connected(t);
   await t.rejects(guest.query("set temp_buffers = '1GB'"), { code: "22023" });
 });

@@ -1,5 +1,5 @@
 /**
- * Statements that once ended the embedded database or exhausted its memory: each gets an ordinary error, and no other
+ * Statements that could end the embedded database or exhaust its memory: each gets an ordinary error, and no other
  * client notices.
  */
 import { once } from "node:events";
@@ -31,7 +31,7 @@ async function connected(t: Test, { url }: Embedded, user: "guest" | "owner"): P
   return client;
 }
 
-/** Needs memory, and reads what deep statements used to overwrite. */
+/** Needs memory, and reads data that deep statements could overwrite. */
 const sound = "select length(repeat('x', 33554432)), count(*) from pg_proc";
 const sumOf = (terms: number) => `select ${Array(terms).fill("1").join(" + ")}`;
 const nested = (opening: string, closing: string, depth: number) => `${opening.repeat(depth)}1${closing.repeat(depth)}`;

@@ -1,4 +1,4 @@
-/** All probes are away for a while: nothing shows what was not there before, and nobody is alerted. */
+/** All probes are away for a while: no new trouble shows, and nobody is alerted. */
 import t from "tap";
 import { migratedDatabase } from "../../support/database.js";
 import { play } from "../../support/scenario-play.js";
@@ -32,7 +32,7 @@ const components: [venue: string, component: string, cadenceS: number, pattern: 
 const worse = ["operational", "degraded", "outage"];
 
 for (const gapS of [15, 20, 31, 46, 50, 59, 61, 100, 240, 600])
-  void t.test(`after ${gapS} s without a sample, states are unknown at most, and then what they were`, async (t) => {
+  void t.test(`after ${gapS} s without a sample, states are unknown at worst, and then as before`, async (t) => {
     const { pool } = await database;
     const lines = components.map(([venue, component, cadenceS, pattern], i) => {
       const letters = pattern.split(" ");
@@ -69,7 +69,7 @@ for (const gapS of [15, 20, 31, 46, 50, 59, 61, 100, 240, 600])
         states.every((state) => state === "unknown" || worse.indexOf(state!) <= worse.indexOf(had!)),
         `${whose} was ${had} and is never worse: ${states.join(", ")}`,
       );
-      if (states.length > 0) t.equal(states.at(-1), had, `${whose} is what it was`);
+      if (states.length > 0) t.equal(states.at(-1), had, `${whose} is as before`);
     }
   });
 

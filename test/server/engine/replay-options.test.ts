@@ -1,4 +1,4 @@
-/** What a replay refuses before it begins, and that it has tables of its own. */
+/** The options that a replay refuses before it begins, and its own tables. */
 import { readdirSync, readFileSync } from "node:fs";
 import t from "tap";
 import { packagedFile } from "../../../shared/config/package.js";

@@ -71,7 +71,7 @@ void t.test("an export is there as a whole or not at all", async (t) => {
 
   await t.test("one that is killed leaves its temporary folder at most", (t) => killed(t, url, folder));
   await t.test("one that cannot write says so and leaves nothing", (t) => unwritable(t, pool, folder));
-  await t.test("what exists is left alone", async (t) => {
+  await t.test("existing files are left alone", async (t) => {
     mkdirSync(join(folder, "empty"));
     for (const output of [whole, `${whole}/`, join(folder, "empty")])
       await t.rejects(write(pool, output), {
@@ -82,7 +82,7 @@ void t.test("an export is there as a whole or not at all", async (t) => {
     await rm(join(folder, "empty"), { recursive: true });
   });
   await t.test("memory does not grow with the number of rows", (t) => flat(t, pool, folder));
-  await t.test("what the database cannot answer is refused", (t) => impossible(t, pool, folder));
+  await t.test("an export that the database cannot answer is refused", (t) => impossible(t, pool, folder));
   await t.test("a day of which the database has dropped a part meanwhile is left out", async (t) => {
     const output = join(folder, "late");
     const warnings: string[] = [];

@@ -99,8 +99,8 @@ void t.test("venuewatch export", async (t) => {
     }
   });
   await t.test("a quiet period is covered by a file without rows", (t) => quiet(t, pool, folder));
-  await t.test("datasets of one day after another have each row once", (t) => nightly(t, pool, folder));
-  await t.test("DuckDB runs what the documents show", { skip: noDuckdb }, (t) => documented(t, pool, folder));
+  await t.test("datasets of successive days have each row once", (t) => nightly(t, pool, folder));
+  await t.test("DuckDB runs the documents' commands", { skip: noDuckdb }, (t) => documented(t, pool, folder));
   await t.test("a slow disk delays no other query", (t) => slowDisk(t, pool, url));
 });
 

@@ -66,7 +66,7 @@ void t.test("feeds of an empty installation are valid, and stay the same", async
     t.equal((await after.ask(`/feeds/${name}`)).text, texts[at], `${name}: no news, no other bytes`);
 });
 
-void t.test("an incident is one entry, updated by what becomes of it", async (t) => {
+void t.test("an incident is one entry, updated as the incident goes on", async (t) => {
   await forget(pool);
   await outage.open(pool);
   const api = await fresh(t);
@@ -120,7 +120,7 @@ void t.test("an incident is one entry, updated by what becomes of it", async (t)
     t.equal(items.length, 1);
   });
 
-  await t.test("a retraction replaces all that it said", async (t) => {
+  await t.test("a retraction replaces the whole text of the entry", async (t) => {
     const { slug } = open!;
     await pool.file("retract", [slug, "Our check was <b>wrong</b>."]);
     const { items } = await read(await fresh(t));
@@ -226,7 +226,7 @@ void t.test("the board and the page of a venue announce their feeds", async (t) 
   t.notMatch((await getPage(api.port, "/regions")).html, "/feeds/");
 });
 
-void t.test("readers that ask in vain get 304", async (t) => {
+void t.test("readers get 304 while nothing is new", async (t) => {
   const api = await fresh(t);
   for (const name of [...names, "maintenance.ics"]) {
     const { headers } = await api.ask(`/feeds/${name}`);

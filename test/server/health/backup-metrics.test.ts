@@ -1,4 +1,4 @@
-/** What core exports about the archive of the WAL, base backups and the disks. */
+/** Core's metrics of the archive of the WAL, base backups and the disks. */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";

@@ -1,4 +1,4 @@
-/** `venuewatch mcp` as a client of agents starts it: the program itself, by pipes. */
+/** `venuewatch mcp` as an agent's client starts it: the program itself, over pipes. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
@@ -77,7 +77,7 @@ void t.test("without the service, everything is unknown", async (t) => {
     t.match(await agent.ask(name, given), { isError: true, text: /^Unknown: venuewatch could not answer\./ });
 });
 
-void t.test("only messages go to standard output, and what is no message is ignored", async (t) => {
+void t.test("only messages go to standard output, and any other input is ignored", async (t) => {
   const url = `http://127.0.0.1:${await freePort()}`;
   const { code, messages, log } = await piped(url, [
     "hello",
@@ -97,13 +97,13 @@ void t.test("only messages go to standard output, and what is no message is igno
   t.notMatch(log, /hello/, "nothing that was sent is logged");
 });
 
-void t.test("a message without end does not fill the memory", async (t) => {
+void t.test("an endless message does not fill the memory", async (t) => {
   const { code, messages } = await piped("http://127.0.0.1:1", ["x".repeat(3_000_000)]);
   t.equal(code, 0);
   t.same(messages, []);
 });
 
-void t.test("it ends on a signal, and by a wrong address", async (t) => {
+void t.test("it ends on a signal, and where its address is wrong", async (t) => {
   const transport = programAt("http://127.0.0.1:1");
   const agent = await agentBy(t, transport);
   const { pid } = transport;

@@ -1,4 +1,4 @@
-/** `/mcp` as hostile clients use it: refused in the words of JSON-RPC, bounded, and without a trace in the log. */
+/** `/mcp` under hostile clients: it answers with errors of JSON-RPC, keeps its limits, and logs nothing. */
 import { once } from "node:events";
 import { type IncomingMessage, request, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
@@ -51,10 +51,10 @@ async function post(api: Api, message: unknown, headers: Record<string, string |
   };
 }
 
-/** Of all tests that need no settings of their own. */
+/** Shared by all tests that need no settings of their own. */
 const api = await served(t);
 
-/** All but that there is no database. */
+/** All lines but those about the missing database. */
 const logged = () => api.logged.filter((line) => !/the database is (still )?away/.test(line));
 
 /** Sends half of a body, and returns what comes. Begins now, since it waits for ten seconds. */
@@ -115,7 +115,7 @@ void t.test("other methods are refused, and browsers may ask first", async (t) =
     t.equal((await api.ask(path, { method: "POST" })).status, 405, path);
 });
 
-void t.test("what is no message is refused", async (t) => {
+void t.test("anything but a message is refused", async (t) => {
   const deep = `${"[".repeat(30_000)}${"]".repeat(30_000)}`;
   for (const [sent, headers, status, code] of [
     ["", {}, 400, -32700],
@@ -147,7 +147,7 @@ void t.test("what is no message is refused", async (t) => {
   t.strictSame(logged(), [], "nor logged");
 });
 
-void t.test("whoever can read JSON gets an answer", async (t) => {
+void t.test("every client that accepts JSON gets an answer", async (t) => {
   for (const accept of [
     ...["application/json", "*/*", "application/*", "application/json; charset=utf-8", "text/html, */*;q=0.1"],
     ...["text/event-stream, application/json;q=0.5", "application/json, text/event-stream", undefined],
@@ -177,7 +177,7 @@ void t.test("unknown methods and tools are errors of their messages", async (t) 
   }
 });
 
-void t.test("batches are bounded, and each message counts against the rate limit", async (t) => {
+void t.test("batches have a limit, and each message counts against the rate limit", async (t) => {
   const api = await served(t, { rateLimit: 10 });
   const messages = (count: number) => Array.from({ length: count }, (_, id) => ({ ...ping, id }));
   const few = await post(api, messages(6));

@@ -1,8 +1,8 @@
-/** Texts of others reach a model as what they look like, and no longer than they may be. */
+/** Foreign texts reach a model as people see them, and cut to their limit. */
 import t from "tap";
 import { namedVenue, quoted, quotedAddress } from "../../../server/mcp/quoted.js";
 
-void t.test("what people do not see is removed, and what they see stays", (t) => {
+void t.test("invisible characters are removed, and visible ones stay", (t) => {
   const tags = [..."say up"].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
   for (const [text, expected] of [
     ["Kraken", "Kraken"],

@@ -154,7 +154,7 @@ void t.test("Gate may have no announcement", async (t) => {
   t.same({ problem, lists }, { problem: null, lists: [{ scope: "announcements", notices: [], listedFrom: null }] });
 });
 
-void t.test("what Gate must not send is reported", async (t) => {
+void t.test("invalid answers of Gate are reported", async (t) => {
   const updateWith = (more: object) => ({ ...update, result: { ...result, ...more } });
   const noAddress = "an address that ends with an id";
   for (const [frames, problem] of [

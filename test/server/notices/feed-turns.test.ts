@@ -55,7 +55,7 @@ void t.test("the next feed is a due one that no core is reading", async (t) => {
     t.match(await claim(25), { feed_id: kraken, read_at: iso(30), unreadable_since: iso(28) });
   });
 
-  await t.test("a feed whose readings end their programs is tried less and less often, until one ends", async (t) => {
+  await t.test("a feed whose readings crash core is tried less and less often, until one succeeds", async (t) => {
     const okx = ["okx-system-status"];
     const claims: [number, number | null][] = [];
     for (let minutesAgo = 200; minutesAgo > 0; minutesAgo -= 1) {
@@ -73,7 +73,7 @@ void t.test("the next feed is a due one that no core is reading", async (t) => {
     ]);
     await said(pool, "okx", at(20), [whole()]);
     await pool.query(sql`update feed set due_at = ${at(15)} where kind = 'okx-system-status'`);
-    t.match(await claim(14, okx), { unended_readings: 0 }, "and then as ever");
+    t.match(await claim(14, okx), { unended_readings: 0 }, "and then as usual");
   });
 
   await t.test("three concurrent claims get three feeds", async (t) => {

@@ -28,7 +28,7 @@ const maintenance = {
 };
 const body = (more: object) => ({ page, ...more });
 
-void t.test("what is open on an Instatus page is read in full", (t) => {
+void t.test("the open notices of an Instatus page are read in full", (t) => {
   const one = parse(drpc, body({ activeIncidents: [incident], activeMaintenances: [maintenance] }));
   t.match(one, { problem: null, feedAt: null, list: { scope: "now", listedFrom: null } });
   const [first, second, ...others] = one.list!.notices;

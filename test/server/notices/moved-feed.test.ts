@@ -164,7 +164,7 @@ void t.test("a status page that moves does not double its notices", async (t) =>
     const [kept] = await pool.query<{ subjects: string[] }>(sql`
       select subjects from notice where external_id = 'cmf1a2b3'
     `);
-    t.strictSame(kept!.subjects, ["REST API"], "it is still about what it was about");
+    t.strictSame(kept!.subjects, ["REST API"], "it keeps its subjects");
   });
 
   await t.test("from Instatus, whose open notice nobody mentions again", async (t) => {

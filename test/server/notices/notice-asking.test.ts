@@ -1,4 +1,4 @@
-/** How venues' feeds are requested, and what is kept of their answers. */
+/** How venues' feeds are requested, and how long their answers are remembered. */
 import { getEventListeners } from "node:events";
 import t from "tap";
 import { makePace } from "../../../server/notices/pace.js";

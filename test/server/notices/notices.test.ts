@@ -296,48 +296,45 @@ void t.test("notices and their changes are stored", async (t) => {
     t.equal(row!.subjects.length, 100, "however many others it names");
   });
 
-  await t.test(
-    "a notice that is made again under another id stays the same, and keeps what it was about",
-    async (t) => {
-      const one = notice("a", at(80), { postedAt: at(50), subjects: ["Derivatives API", "Margin API"] });
-      const rows = () =>
-        pool.query<{ id: string; subjects: string[]; vanished: boolean }>(sql`
+  await t.test("a notice that is made again under another id stays the same, and keeps its subjects", async (t) => {
+    const one = notice("a", at(80), { postedAt: at(50), subjects: ["Derivatives API", "Margin API"] });
+    const rows = () =>
+      pool.query<{ id: string; subjects: string[]; vanished: boolean }>(sql`
         select external_id as id, subjects, vanished from notice where left_at is null order by notice_id
       `);
-      const again = { ...one, id: "b", subjects: [] };
-      const recognised: [what: string, made: Notice][] = [
-        ["without its components", again],
-        ["with one of them, and over", { ...again, subjects: ["Margin API"], status: "resolved", over: true }],
-        ["to the minute, in another case", { ...again, startedAt: at(80.9), title: one.title.toUpperCase() }],
-        ["imported with its publication as its start", { ...again, startedAt: at(49.5), postedAt: at(41) }],
-      ];
-      for (const [what, made] of recognised)
-        for (const readings of [[], [[39]], [[39], [38]]] as [minutesAgo: number][][]) {
-          await forgetSaid(pool);
-          await readInTurn([40, one], ...readings, [37, made], [36, made]);
-          const kept = { id: "b", subjects: one.subjects, vanished: false };
-          t.strictSame(await rows(), [kept], `${what}, ${readings.length} readings later`);
-          t.equal((await noticesOf(pool, "kraken")).length, 1, "it counts once");
-        }
-      const others: [what: string, made: Notice][] = [
-        ["another title", { ...again, title: "Elevated errors of withdrawals" }],
-        ["another start", { ...again, startedAt: at(82) }],
-        ["another kind", { ...again, kind: "maintenance" }],
-      ];
-      for (const [what, made] of others) {
+    const again = { ...one, id: "b", subjects: [] };
+    const recognised: [what: string, made: Notice][] = [
+      ["without its components", again],
+      ["with one of them, and over", { ...again, subjects: ["Margin API"], status: "resolved", over: true }],
+      ["to the minute, in another case", { ...again, startedAt: at(80.9), title: one.title.toUpperCase() }],
+      ["imported with its publication as its start", { ...again, startedAt: at(49.5), postedAt: at(41) }],
+    ];
+    for (const [what, made] of recognised)
+      for (const readings of [[], [[39]], [[39], [38]]] as [minutesAgo: number][][]) {
         await forgetSaid(pool);
-        await readInTurn([40, one], [39, made]);
-        t.equal((await noticesOf(pool, "kraken")).length, 2, what);
+        await readInTurn([40, one], ...readings, [37, made], [36, made]);
+        const kept = { id: "b", subjects: one.subjects, vanished: false };
+        t.strictSame(await rows(), [kept], `${what}, ${readings.length} readings later`);
+        t.equal((await noticesOf(pool, "kraken")).length, 1, "it counts once");
       }
+    const others: [what: string, made: Notice][] = [
+      ["another title", { ...again, title: "Elevated errors of withdrawals" }],
+      ["another start", { ...again, startedAt: at(82) }],
+      ["another kind", { ...again, kind: "maintenance" }],
+    ];
+    for (const [what, made] of others) {
       await forgetSaid(pool);
-      await readInTurn([40, one], [39, one, again]);
-      t.equal((await noticesOf(pool, "kraken")).length, 2, "two that are listed at once are two");
-      await forgetSaid(pool);
-      const old = notice("a", at(50_000));
-      await readInTurn([45_000, old], [44_000], [40, { ...old, id: "b" }]);
-      t.equal((await noticesOf(pool, "kraken")).length, 2, "it left a month ago");
-    },
-  );
+      await readInTurn([40, one], [39, made]);
+      t.equal((await noticesOf(pool, "kraken")).length, 2, what);
+    }
+    await forgetSaid(pool);
+    await readInTurn([40, one], [39, one, again]);
+    t.equal((await noticesOf(pool, "kraken")).length, 2, "two that are listed at once are two");
+    await forgetSaid(pool);
+    const old = notice("a", at(50_000));
+    await readInTurn([45_000, old], [44_000], [40, { ...old, id: "b" }]);
+    t.equal((await noticesOf(pool, "kraken")).length, 2, "it left a month ago");
+  });
 
   await t.test("the time of publication is known only where the previous reading lacked the notice", async (t) => {
     const one = notice("a", at(50), { postedAt: null });

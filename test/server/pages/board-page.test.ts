@@ -74,7 +74,7 @@ async function filters(t: Test, port: number) {
   t.same((await names("sort=worst")).slice(0, 2), ["OKX", "Gemini"]);
   t.same(await names("category=rpc&q=&state=&sort="), [], "empty fields of the form are no filters");
   const { text: empty, title } = await getPage(port, "/?category=oracle");
-  t.match(empty, /^Oracles: No venue is measured yet\./, "and says of which venues it speaks");
+  t.match(empty, /^Oracles: No venue is measured yet\./, "and says which venues it covers");
   t.match(empty, /No incident of this category is open\./);
   t.match(title, /^Oracles: 0 of 0 healthy/);
   const { text, status } = await getPage(port, "/?q=<b>nothing");
@@ -107,7 +107,7 @@ void t.test("hostile names do not change the page around them", async (t) => {
   t.notMatch(html, /<script>alert|<img src=x|" onload="/);
   const outside = html.replace(/<bdi>.*?<\/bdi>|\u2068.*?\u2069/gs, "");
   t.match(html, /\u202e/);
-  t.notMatch(outside, /\u202e/, "and overrides of direction are isolated");
+  t.notMatch(outside, /\u202e/, "and direction overrides are isolated");
 });
 
 void t.test("old data is called old", async (t) => {

@@ -1,4 +1,4 @@
-/** The leaderboard as a reader sees it: ties, bounds, and what is not known. */
+/** The leaderboard as a reader sees it: ties, bounds, and unknown figures. */
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
 import { exampleOf } from "../../../server/api/schemas/example.js";
@@ -27,7 +27,7 @@ function comparison(other: Partial<ReliabilityData>) {
   return readHtml(pageText(comparePage({ reliability, regionNames: new Map(), category: null }), null));
 }
 
-void t.test("ties are said as ties, and venues without an uptime come last", (t) => {
+void t.test("ties are shown as ties, and venues without an uptime come last", (t) => {
   const { text } = comparison({
     venues: [
       row("aa", [100, 99.9, 100]),
@@ -55,7 +55,7 @@ void t.test("a venue alone at its rank is named", (t) => {
   t.end();
 });
 
-void t.test("what was left out is said in words", (t) => {
+void t.test("the page says which periods its figures leave out", (t) => {
   t.match(comparison({}).text, /Every measured minute of every region counts: no region was impaired\./);
   const period = example.excluded[0]!;
   const [first, last] = [period, { ...period, from: "2026-01-31T11:58:00.000Z", to: null, minutes: 2 }];

@@ -51,7 +51,7 @@ void t.test("the answer comes first, with no number that the data does not give"
   t.end();
 });
 
-void t.test("who was first is said in words, as the median of enough pairs", (t) => {
+void t.test("the page says in words who was first, as the median of enough pairs", (t) => {
   const first = (detection: Partial<Counts>) => comparison({}, [{ detection: { ...usual.detection, ...detection } }]);
   t.match(first({ aheadUncorrelated: 240 }), /we were, by 4 minutes \(median\)/);
   t.match(first({ aheadUncorrelated: -3600 }), /the venue was, by 1 hour \(median\)/);
@@ -62,7 +62,7 @@ void t.test("who was first is said in words, as the median of enough pairs", (t)
   t.end();
 });
 
-void t.test("the state of a feed is said in words", (t) => {
+void t.test("the page says the state of a feed in words", (t) => {
   const feed = (other: Partial<typeof usual.feed>) => comparison({}, [{ feed: { ...usual.feed, ...other } }]);
   t.match(feed({ readAt: "2026-01-31T11:59:31.000Z" }), /readable, last read 11:59 UTC/);
   const problem = "<b>\u202e is not JSON";

@@ -1,4 +1,4 @@
-/** What other sites embed: badges, and the card of a venue. */
+/** Badges and the card of a venue, which other sites embed. */
 import { Window } from "happy-dom";
 import t from "tap";
 import type { shieldsBadge } from "../../../server/api/schemas/embed.js";
@@ -142,7 +142,7 @@ void t.test("a board with trouble on pages of others", async (t) => {
     t.match(error.headers["content-security-policy"], /default-src 'none'.*frame-ancestors \*$/);
   });
 
-  await t.test("what is old is said of then, and has no colour", async (t) => {
+  await t.test("an old state says how old it is, and has no colour", async (t) => {
     const old = await serve(t, { ...database, staleAfterMs: -1 });
     const badge = readBadge((await old.ask("/badges/okx.svg")).text);
     t.match(badge.texts[1], /^Degraded \d+ (second|minute)s? ago$/);
@@ -153,7 +153,7 @@ void t.test("a board with trouble on pages of others", async (t) => {
     t.notMatch(html, /class="sign degraded"/);
   });
 
-  await t.test("a venue that the database does not have yet has none of these", async (t) => {
+  await t.test("a venue that the database does not have yet has no badge and no card", async (t) => {
     await pool.query(sql`update venue set published = false where venue = 'okx'`);
     t.teardown(() => pool.query(sql`update venue set published = true where venue = 'okx'`));
     const other = await serve(t, database);

@@ -51,7 +51,7 @@ void t.test("browsers get an error as a page, and programs as a problem document
   t.match(head.headers, { "content-type": /^text\/html/, "content-length": String(Buffer.byteLength(page.html)) });
 });
 
-void t.test("a page of an error says what is wrong, whatever was asked for", async (t) => {
+void t.test("an error page says what is wrong, whatever was requested", async (t) => {
   const port = await servedWithout(t);
   for (const [path, status, heading] of [
     ["/nosuch", 404, "There is no such page"],
@@ -74,12 +74,12 @@ void t.test("a page of an error says what is wrong, whatever was asked for", asy
   t.match(text, /days.*<script>alert\(1\)<\/script>/s);
   t.match(text, /limit/, "every invalid parameter");
   t.notMatch(html, "<script>alert");
-  t.match(html, /<bdi>[^<]*\u202e[^<]*<\/bdi>/, "what came cannot turn the rest of the page around");
+  t.match(html, /<bdi>[^<]*\u202e[^<]*<\/bdi>/, "text of the request cannot reverse the rest of the page");
   const long = await getPage(port, `/${"x".repeat(2_000)}`);
   t.ok(long.text.length < 1_000, "a long path is shortened");
 });
 
-void t.test("503 says nothing about venues, and loads itself again", async (t) => {
+void t.test("the page of a 503 says nothing about venues, and reloads itself", async (t) => {
   const port = await servedWithout(t);
   for (const path of ["/", "/v1/status"]) {
     const { status, headers, text, html } = await getPage(port, path);
@@ -87,11 +87,11 @@ void t.test("503 says nothing about venues, and loads itself again", async (t) =
     t.match(headers, { "retry-after": "5", "cache-control": "no-store" });
     t.match(text, "says nothing about any venue");
     t.match(html, /<noscript><meta http-equiv="refresh" content="5"/);
-    t.match(html, 'data-follow="reload"', "a script waits until the page can be had");
+    t.match(html, 'data-follow="reload"', "a script waits until the page is available");
   }
 });
 
-void t.test("429 says when to come back", async (t) => {
+void t.test("the page of a 429 says when to come back", async (t) => {
   const port = await servedWithout(t, 1);
   await getPage(port, "/docs");
   const { status, headers, text } = await getPage(port, "/docs");

@@ -57,9 +57,9 @@ void t.test("pages in Chromium", { skip: chromiumMissing }, async (t) => {
     await decide(database.pool, now);
     await until(async () => (await page.locator("h1").innerText()).includes("Bybit"));
     t.match(await page.title(), /of 15 healthy\./);
-    t.equal(await page.locator("input[name=q]").inputValue(), "okx", "what was typed is kept");
+    t.equal(await page.locator("input[name=q]").inputValue(), "okx", "typed text is kept");
     t.equal(await page.evaluate(() => document.activeElement?.getAttribute("name")), "q", "so is the focus");
-    t.ok((await page.locator("details").first().getAttribute("open")) !== null, "so is what was unfolded");
+    t.ok((await page.locator("details").first().getAttribute("open")) !== null, "so is an unfolded part");
   });
 });
 

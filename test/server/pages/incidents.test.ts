@@ -160,7 +160,7 @@ void t.test("what the venue says", async (t) => {
     t.notOk(links.some((link) => link.startsWith("javascript:")));
   });
 
-  await t.test("is nothing only where we could have heard it", async (t) => {
+  await t.test("is reported as nothing only where we could read its feed", async (t) => {
     t.match(await pageOf(silent), /It has said nothing about an incident\. We could read its feed/);
     const young = { venue: "coinbase", component: "rest:book", startedAt: ago(hour), minutes: 5 };
     t.match(await pageOf(await pastIncident(pool, young)), /It has said nothing about an incident so far\./);
@@ -199,7 +199,7 @@ void t.test("hostile names change nothing but themselves", async (t) => {
     const { status, html, text } = await getPage(port, path);
     t.equal(status, 200);
     t.notMatch(html, "<script>alert", path);
-    t.ok(text.includes(`\u2068${name.replace("\u202e", "")}\u2069`), "it cannot turn what follows around");
+    t.ok(text.includes(`\u2068${name.replace("\u202e", "")}\u2069`), "it cannot reverse the text after it");
   }
 });
 
@@ -271,7 +271,7 @@ void t.test("the history", async (t) => {
       t.ok(links.includes(`/v1/incidents.${format}?venue=kraken&status=closed&days=30`), format);
   });
 
-  await t.test("refuses what it does not understand", async (t) => {
+  await t.test("refuses parameters that it does not understand", async (t) => {
     for (const query of ["days=0", "venue=mtgox", "beforeId=3", "before=now", "limit=201", "status=x"])
       t.equal((await getPage(port, `/incidents?${query}`)).status, 400, query);
   });
@@ -306,7 +306,7 @@ function slugsOf(html: string): string[] {
   );
 }
 
-void t.test("pages warn when their data is old, except of what no longer changes", async (t) => {
+void t.test("pages warn when their data is old, except pages that no longer change", async (t) => {
   const { pool, registry } = await emptied(database);
   const { port } = await serve(t, { pool, registry, staleAfterMs });
   await measured(pool, { from: ago(400), to: ago(300) });

@@ -97,8 +97,8 @@ void t.test("limits in Chromium", { skip: chromiumMissing }, async (t) => {
     const notice = page.locator("#lost");
     await until(() => notice.isVisible());
     t.match(await notice.innerText(), /We cannot read our own data/);
-    t.match(await page.locator("h1").innerText(), /15 venues are healthy/, "what was read stays");
-    t.match(await page.title(), /^May be old: /, "but not as if it were new");
+    t.match(await page.locator("h1").innerText(), /15 venues are healthy/, "the last answer stays");
+    t.match(await page.title(), /^May be old: /, "but not as new");
     t.match(await page.locator("link[rel=icon]").getAttribute("href"), /unknown\.svg$/);
     await visitPages(t, browser, root, [["/", 503]], zoomed);
     await page.goto(`${root}/regions`);

@@ -1,4 +1,4 @@
-/** Where we measure from, as a reader sees it. */
+/** The page of regions, as a reader sees it. */
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
 import { accepted, tick } from "../../../server/engine/tick.js";

@@ -158,7 +158,7 @@ void t.test("regions that are not counted", async (t) => {
   });
 });
 
-void t.test("what is over", async (t) => {
+void t.test("a venue whose trouble is over", async (t) => {
   const { pool, registry } = await emptied(database);
   await measured(pool, { from: ago(120), to: ago(0) });
   await onThreeSaturdays(pool);
@@ -214,7 +214,7 @@ void t.test("hostile texts stay texts", async (t) => {
   const { port } = await serve(t, { pool, registry });
   const { html, text } = await getPage(port, "/venues/okx");
   t.notMatch(html, /<script>alert|<img|<i>US/);
-  t.match(text, /^\u2068<script>alert\(1\)<\/script>\u2069 is /, "it cannot turn what follows around");
+  t.match(text, /^\u2068<script>alert\(1\)<\/script>\u2069 is /, "it cannot reverse the text after it");
   t.match((await getPage(port, "/venues/kraken")).text, /^x{200} is /);
 });
 

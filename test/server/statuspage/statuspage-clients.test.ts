@@ -46,7 +46,7 @@ void t.test(`${exporter} reads our pages`, { skip: noExporter && `${exporter} is
   t.same(
     valuesOf("statuspage_service_status", "service_name"),
     { board: 0, okx: 0, kraken: 1 },
-    "what is unknown is neither up nor down",
+    "an unknown venue is neither up nor down",
   );
   const venues = valuesOf("statuspage_component_status", "component_name", "board");
   t.equal(Object.keys(venues).length, 14);
@@ -103,7 +103,7 @@ void t.test("our own reader of venues' feeds reads our feeds", async (t) => {
   t.equal(again.unchanged, true, "ETags are kept");
 });
 
-void t.test("the widget shows what is unknown in grey, in our words", async (t) => {
+void t.test("the widget shows unknown venues in grey, in our words", async (t) => {
   await database.pool.query(sql`update engine_clock set ticked_at = ticked_at - interval '6 minutes'`);
   const { port } = await serve(t, database);
   t.match(await widgetAt(t, `http://127.0.0.1:${port}`), {

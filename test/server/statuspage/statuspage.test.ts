@@ -1,4 +1,4 @@
-/** Pages in the format of Statuspage: what they say, and what they leave out. */
+/** Pages in the format of Statuspage: their content, and their omissions. */
 import t from "tap";
 import { statuspageDocuments, type StatuspageDocument } from "../../../server/api/schemas/statuspage.js";
 import { sql } from "../../../shared/database/pool.js";
@@ -149,7 +149,7 @@ void t.test("a board with trouble, in the format of Statuspage", async (t) => {
     t.equal((await api.ask("/api/v2/incidents/resolved.json")).status, 404);
   });
 
-  await t.test("maintenance that is moved is updated, and what is cancelled is gone, as from Statuspage", async (t) => {
+  await t.test("moved maintenance is updated, and cancelled maintenance is gone, as on Statuspage", async (t) => {
     const { pool } = database;
     const later = new Date(+maintenance.startedAt! + 3_600_000);
     const notices = [

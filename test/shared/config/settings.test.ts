@@ -218,7 +218,7 @@ function problemsOf(t: Test, env: Record<string, string>): string[] {
   return [];
 }
 
-void t.test("commands that ask a service read only what they need", (t) => {
+void t.test("commands that ask a service read only the settings that they need", (t) => {
   const unrelated = { DATABASE_URL: "mysql://", CHANNEL_KEY: "short", RATE_LIMIT: "many", VENUEWATCH_X: "1" };
   const { baseUrl, siteUrl } = readClientSettings({ ...unrelated, BASE_URL: "https://status.example.org" });
   t.strictSame([baseUrl, siteUrl], ["https://status.example.org", "https://status.example.org"]);

@@ -118,7 +118,7 @@ void t.test("core exports how far it is behind", async (t) => {
   const before = await ownFamilies(registry);
   t.equal(total(before, "venuewatch_database_up"), 1);
   const sinceMade = total(before, "venuewatch_engine_behind_seconds");
-  t.ok(sinceMade >= 0, "nothing was decided yet, which is exported too");
+  t.ok(sinceMade >= 0, "nothing is decided yet, and this is exported, too");
   await pool.query(sql`update migration set applied_at = applied_at - interval '100 s'`);
   const never = await ownFamilies(registry);
   t.ok(total(never, "venuewatch_engine_behind_seconds") >= sinceMade + 100);
@@ -189,7 +189,7 @@ function byChore(families: Families, name: string): Map<string, number> {
   return new Map(families[`venuewatch_${name}`]!.series.map(({ labels, value }) => [labels["chore"]!, value]));
 }
 
-void t.test("a probe without measurements exports since when", async (t) => {
+void t.test("a probe without measurements exports its start as its newest slot", async (t) => {
   const registry = makeOwnMetrics("probe", { region: "us-east" });
   let newestSlotAt: Date | null = null;
   makeProbeMetrics(registry, new Date(1_700_000_000_000), () => ({ ...idleProbe, newestSlotAt }));

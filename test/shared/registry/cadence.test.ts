@@ -57,11 +57,15 @@ void t.test("longer cadences keep their proportions, so that their slots never p
     "without a common unit, each by itself",
   );
   const ofOne = [limit(10, { endpoints: ["b"] })];
-  t.equal(resolved(registryOf(venueOf("one", [5, 10], ofOne)), 1), "5 15", "beside what the limit does not count");
+  t.equal(
+    resolved(registryOf(venueOf("one", [5, 10], ofOne)), 1),
+    "5 15",
+    "beside an endpoint that the limit does not count",
+  );
   t.end();
 });
 
-void t.test("what may be used is half of the limit, whatever its period", (t) => {
+void t.test("half of a limit may be used, whatever its period", (t) => {
   const [use] = limitUses(registryOf(venueOf("one", [5, 10], [limit(100, { periodMs: 10_000 })])), 3);
   t.match(use, { venue: "one", perMinute: 18, allPerMinute: 54, limitPerMinute: 600, usablePerMinute: 300 });
   t.end();
@@ -74,7 +78,7 @@ void t.test("the strictest of several limits decides, for each endpoint by the l
   t.end();
 });
 
-void t.test("a limit counts what all venues ask of its origin", (t) => {
+void t.test("a limit counts all venues' requests to its origin", (t) => {
   const owner = venueOf("owner", [10], [limit(25)]);
   const reader = venueOf("reader", [10], []);
   t.equal(resolved(registryOf(owner), 1), "10");

@@ -107,7 +107,7 @@ void t.test("an override", async (t) => {
     t.end();
   });
 
-  await t.test("takes what it removes out of limits, ends and counterparts", (t) => {
+  await t.test("also takes removed parts out of limits, ends and counterparts", (t) => {
     const limit = { origin: "https://openapi.okx.com", requests: 10, periodMs: 1000, per: "address", source: "here" };
     const removing = changed({
       rest: { trades: null, book: null },
@@ -249,7 +249,7 @@ for (const [name, listed, ...problems] of wrong)
     t.end();
   });
 
-void t.test("chains that are none are refused beside ids, too", (t) => {
+void t.test("invalid chains are refused beside ids, too", (t) => {
   t.throws(() => parseRegistry({ probeIntervalMs: 5000, regions, chains: "ethereum", venues: ["okx"] }, "mine"), {
     message: /\nchains: expected the chains that venues read, .*, found "ethereum"$/,
   });

@@ -156,7 +156,7 @@ void t.test("an address is shown whole if the catalogue has it, else as its orig
   t.end();
 });
 
-void t.test("what looks like a key in an own address or message is hidden, and words are not", (t) => {
+void t.test("a likely key in an operator's own address or message is hidden, and words are not", (t) => {
   const url =
     "https://rpc.example/v3/0123abcd4567/withdrawals/ey.J0eXAi0i.abc%2F1234567?api-key=SECRETSECRET&market=perpetual";
   const subscribe = {

@@ -1,4 +1,4 @@
-/** How old entries are, and what of them ends. */
+/** The age of entries, and the dates on which they end. */
 import t from "tap";
 import { ageSentences, agesOf } from "../../../shared/registry/entry-age.js";
 import type { Registry, Venue } from "../../../shared/registry/registry.js";
@@ -47,7 +47,7 @@ void t.test("an entry without a date is listed, unless all of it is on this mach
   t.end();
 });
 
-void t.test("what ends within sixty days, or has ended, is listed, the earliest first", (t) => {
+void t.test("entries that end within sixty days, or have ended, are listed, the earliest first", (t) => {
   const found = ages(
     ending("later", "2027-01-28"),
     ending("soon", "2027-01-27"),

@@ -20,7 +20,7 @@ interface World {
 
 type Step = (world: World) => Promise<unknown>;
 
-void t.test("a random sequence of operations gives what it gives on the real disk", async (t) => {
+void t.test("a random sequence of operations gives the same results as on the real disk", async (t) => {
   const realBase = await fs.mkdtemp(join(tmpdir(), "disk-comparison-"));
   t.teardown(() => fs.rm(realBase, { recursive: true }));
   const simulatedBase = "/simulated/comparison";

@@ -133,7 +133,7 @@ void t.test("an unsynced deletion may be undone", async (t) => {
   t.same(seen, new Set([null, "content"]));
 });
 
-void t.test("what was written half a minute before is on the medium", async (t) => {
+void t.test("data written half a minute before is on the medium", async (t) => {
   for (const seed of seeds.slice(0, 20)) {
     const disk = await powerFailure(seed, async () => {
       await writeFile(`${root}/file`, whole);
@@ -143,7 +143,7 @@ void t.test("what was written half a minute before is on the medium", async (t) 
   }
 });
 
-void t.test("a kill leaves what the calls had done, and the last call may have been done or not", async (t) => {
+void t.test("a kill undoes no completed call, and the last call may have been done or not", async (t) => {
   const seen = new Set<string>();
   for (const seed of seeds) {
     seedWith(`kill ${seed}`);
@@ -157,7 +157,7 @@ void t.test("a kill leaves what the calls had done, and the last call may have b
     const text = textIn(host.disk, `${root}/file`);
     const kind = text === null ? "none" : text === "" ? "empty" : text === whole ? "whole" : "part";
     if (text !== null && !whole.startsWith(text)) t.fail(`seed ${seed}: ${text}`);
-    if (answered) t.equal(text, whole, `seed ${seed}: what was answered is there`);
+    if (answered) t.equal(text, whole, `seed ${seed}: the data of completed calls is there`);
     seen.add(answered ? "answered" : kind);
   }
   t.same([...seen].sort(), ["answered", "empty", "none", "part", "whole"]);

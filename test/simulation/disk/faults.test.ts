@@ -1,4 +1,4 @@
-/** Faults of a simulated disk, and what it leaves to the real one. */
+/** Faults of a simulated disk, and the paths that it leaves to the real one. */
 import fs, { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import { access, mkdir, open, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { performance } from "node:perf_hooks";
@@ -179,7 +179,7 @@ void t.test("real paths stay real, and virtual time waits for them", async (t) =
   });
 });
 
-void t.test("blocking functions know the simulated disk, and what is not simulated says so", async (t) => {
+void t.test("blocking functions know the simulated disk, and functions that are not simulated say so", async (t) => {
   const { run } = hostNamed("blocking");
   await run(async () => {
     await writeFile(`${root}/file`, "text");

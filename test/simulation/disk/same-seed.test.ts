@@ -6,7 +6,7 @@ import { type Simulation, simulation } from "./simulated-machine.js";
 
 void t.test("a seed gives the same history twice, another seed another one", async (t) => {
   const first = await history(simulation("seed"));
-  // what is installed last is in force
+  // the last installation is in force
   t.same(await history(simulation("seed")), first);
   t.not((await history(simulation("another seed"))).join(), first.join());
 });

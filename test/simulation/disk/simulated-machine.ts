@@ -16,7 +16,7 @@ export const startMs = Date.UTC(2026, 0, 1);
 
 export function simulation(seed: string) {
   const time = makeVirtualTime(startMs);
-  // what is installed draws from the random numbers of the running case
+  // the installed simulation draws from the random numbers of the running case
   let random: SeededRandom = makeSeededRandom(seed);
   const current: SeededRandom = {
     next: () => random.next(),

@@ -15,7 +15,7 @@ const directory = "/simulated/spool/eu-central";
 const numbered = (n: number) => madeSample({ slotAt: new Date(n) });
 const numberOf = ({ slotAt }: Sample) => +slotAt;
 
-/** What a probe has done with its spool. */
+/** A record of what a probe has done with its spool. */
 interface History {
   added: number;
   flushed: Set<number>;
@@ -319,7 +319,7 @@ function crashes(): string[] {
 }
 
 void t.test(
-  "after a disk that failed at the start, a probe takes its own directory, and delivers what waits there",
+  "after a disk that failed at the start, a probe takes its own directory, and delivers the samples there",
   async (t) => {
     const own = machine("failing at the start");
     const [before, after] = [newHistory(), newHistory()];

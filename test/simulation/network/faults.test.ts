@@ -37,7 +37,7 @@ const echoOf = async (socket: Socket, text: string) => {
   return data.toString();
 };
 
-void t.test("a partition delays what is sent, and heals", async (t) => {
+void t.test("a partition delays bytes, and heals", async (t) => {
   const pair = makePair();
   const { client, server } = pair;
   const { ours } = await openEcho(pair);
@@ -169,7 +169,7 @@ void t.test("both ends of a connection that is reset between them fail", async (
   t.strictSame(await Promise.all(failures), ["ECONNRESET", "ECONNRESET"]);
 });
 
-void t.test("a reset in the middle of what was written leaves a part of it", async (t) => {
+void t.test("a reset in the middle of a write leaves a part of it", async (t) => {
   const pair = makePair();
   const { ours, theirs } = await openEcho(pair);
   let receivedBytes = 0;
@@ -209,7 +209,7 @@ void t.test("unread bytes turn the end of a killed process into a reset", async 
   t.equal(await failed, "ECONNRESET");
 });
 
-void t.test("what a process wrote before it was killed still arrives", async (t) => {
+void t.test("bytes that a process wrote before it was killed still arrive", async (t) => {
   const { client, server, host } = makePair();
   await listen(server, 7000, (socket) => {
     socket.write("last words");

@@ -99,7 +99,7 @@ void t.test("a channel keeps its place in the outbox, its secrets and its log", 
     t.match(await enabling, { queued: 1 });
   });
 
-  await t.test("the wait for a writer of events is bounded", async (t) => {
+  await t.test("the wait for a writer of events has a limit", async (t) => {
     const [row] = await pool.query<{ alone: boolean }>(sql`select is_embedded() as alone`);
     // there, a session with a lock holds the whole database
     if (row!.alone) return t.pass("applies to a server only");

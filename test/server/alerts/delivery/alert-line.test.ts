@@ -46,7 +46,11 @@ void t.test("an event is queued for the right channels", async (t) => {
     await happened(pool, { venue: "gate", severity: "degraded", kinds: ["opened", "closed"] });
     await expand(pool);
     t.strictSame(await queueOf(pool, all), ["okx opened", "okx escalated", "okx closed", "gate opened", "gate closed"]);
-    t.strictSame(await queueOf(pool, worst), ["okx escalated", "okx closed"], "the closing of what it was alerted to");
+    t.strictSame(
+      await queueOf(pool, worst),
+      ["okx escalated", "okx closed"],
+      "the closing of an incident that it was alerted to",
+    );
   });
 
   await t.test("a channel's filters select venues and categories", async (t) => {

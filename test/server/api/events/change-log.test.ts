@@ -1,4 +1,4 @@
-/** What a web program remembers of changes, and when it has to say that it does not. */
+/** The changes that a web program remembers, and when it has to admit that it does not know all. */
 import { createServer } from "node:http";
 import t from "tap";
 import { makeChangeLog } from "../../../../server/api/events/change-log.js";
@@ -24,7 +24,7 @@ async function change(): Promise<number> {
   return row!.id;
 }
 
-void t.test("a program without listeners for a day does not believe that nothing happened", async (t) => {
+void t.test("a program without listeners for a day does not claim that nothing happened", async (t) => {
   let nowMs = 0;
   const changes = makeChangeLog(pool, log, () => nowMs);
   const known = await change();
@@ -39,11 +39,11 @@ void t.test("a program without listeners for a day does not believe that nothing
   const newest = await change();
   nowMs += 25 * 3_600_000;
   await changes.ready();
-  t.equal(changes.after(known, 10), null, "what the database has forgotten meanwhile is not skipped");
+  t.equal(changes.after(known, 10), null, "changes that the database deleted meanwhile are not skipped");
   t.strictSame(changes.after(newest, 10), []);
 });
 
-void t.test("what single regions see displaces no decision", async (t) => {
+void t.test("views of single regions displace no decision", async (t) => {
   const changes = makeChangeLog(pool, log);
   const known = await change();
   await changes.ready();
@@ -58,7 +58,7 @@ void t.test("what single regions see displaces no decision", async (t) => {
     changes.after(known, 10)!.map(({ id }) => id),
     [newest],
   );
-  t.equal(changes.after(known, 10, true), null, "of the regions, not all fit");
+  t.equal(changes.after(known, 10, true), null, "not all views of regions fit");
   t.equal(changes.after(newest - 40_001, 40_001, true)!.length, 40_000);
   await pool.query(sql`delete from change_event where region_id is not null`);
 });
@@ -80,7 +80,7 @@ void t.test("a failover that may have undone changes resets open streams, and th
   const first = await change();
   await stream.until(3);
   t.match(stream.events, [{ event: "start" }, { event: "reset" }, { id: first, event: "venue" }]);
-  t.equal(stream.events[1]!.data["at"], stream.events[2]!.data["at"], "what was undone was read before");
+  t.equal(stream.events[1]!.data["at"], stream.events[2]!.data["at"], "the program had read the lost change");
   const back = await listenTo(port, "/", known);
   await back.until(1);
   t.equal(back.events[0]!.event, "reset");
@@ -115,7 +115,7 @@ void t.test(
   },
 );
 
-void t.test("listeners hear when what they know becomes stale, and when it no longer is", async (t) => {
+void t.test("listeners hear when their data becomes stale, and when it is fresh again", async (t) => {
   let now = { stale: false, ageSeconds: null as number | null };
   const streams = makeEventStreams(makeChangeLog(pool, log), () => Promise.resolve(now));
   t.teardown(() => streams.close());

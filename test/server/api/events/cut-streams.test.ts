@@ -63,7 +63,7 @@ void t.test("a thousand processes that die in mid-stream lose no change, and rep
     });
     const stream = await listenTo(await listen(server, 0, "127.0.0.1", "PORT"), "/", lastId);
     await change(1 + Math.floor(random() * 5));
-    // at any byte: what came of an unfinished event is lost with the connection
+    // at any byte: an unfinished event is lost with the connection
     const cutAfter = random() * 900;
     let bytes = 0;
     await new Promise<void>((resolve) => {

@@ -174,7 +174,7 @@ void t.test("with a region, a stream says what that region alone sees", async (t
     state: ticker.state,
   });
 
-  await t.test("and is continued after the id of any other", async (t) => {
+  await t.test("and resumes after an id from any other stream", async (t) => {
     const start = decided!.events[0]!.id;
     const resumed = await listenTo(api.port, `${path}&region=us-east`, start);
     t.teardown(resumed.leave);
@@ -186,8 +186,8 @@ void t.test("with a region, a stream says what that region alone sees", async (t
     t.equal(other.events.length, 1, "nothing was decided: one region confirms nothing");
   });
 
-  t.equal(decided!.events.length, 1, "what is decided is told apart");
-  t.equal(elsewhere!.events.length, 1, "and so is what another region sees");
+  t.equal(decided!.events.length, 1, "a stream without a region has decisions alone");
+  t.equal(elsewhere!.events.length, 1, "and one of another region has that region's views");
   const { status, text } = await api.ask("/v1/events?region=mars");
   t.equal(status, 400);
   t.match(text, "one of eu-central, ap-southeast, us-east");

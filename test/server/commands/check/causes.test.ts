@@ -151,7 +151,7 @@ void t.test("while the regions see no trouble", async (t) => {
     t.match(text, "rest:time: stale");
   });
 
-  await t.test("an endpoint is slower than the check may be, and not slower than it may be itself", async (t) => {
+  await t.test("an endpoint is slower than the check's limit, but within its own", async (t) => {
     const url = await serve(t, () => {});
     const { text } = await gives(t, ["unknown", 3], { registry: withEndpoints([url], 5_000) });
     t.match(
@@ -160,7 +160,7 @@ void t.test("while the regions see no trouble", async (t) => {
     );
   });
 
-  await t.test("a socket is slower to open than the check may be", async (t) => {
+  await t.test("a socket opens slower than the check's limit", async (t) => {
     const port = await serveTcp(t, () => {});
     const slow = withVenue("kraken", ({ socket }) => (socket!.url = `ws://127.0.0.1:${port}/`));
     const { text, evidence } = await gives(t, ["unknown", 3], { registry: slow });
@@ -263,7 +263,7 @@ void t.test("while the regions see no trouble", async (t) => {
       t.match(text, offMs > 0 ? /which is (49|50)\.\d s ahead/ : /which is (29|30)\.\d s behind/);
     });
 
-  await t.test("it presents a certificate that has ended", async (t) => {
+  await t.test("it presents an expired certificate", async (t) => {
     const [from, until] = [ago(20 * 86_400), ago(86_400)];
     const ended = makeAuthority().vouchFor({ names: ["localhost"], from, until });
     const { evidence } = await gives(t, ["place", 20], { registry: await behind(t, ended) });
@@ -406,7 +406,7 @@ function knowing(): LookupFunction {
   };
 }
 
-/** The watch on a clock that is off by this much, by which it also times what hosts answer. */
+/** A watch with a clock that is off by this much, by which it also times the hosts' answers. */
 function offBy(offMs: number): ClockWatch {
   const watch = makeClockWatch({ wallMs: () => Date.now() + offMs, monotonicMs: () => performance.now() });
   return {

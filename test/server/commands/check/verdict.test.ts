@@ -101,7 +101,7 @@ function randomEvidence(dice: Dice): Evidence {
   const components = ["rest:time", "rest:ticker", "ws:conn"];
   const states = ["operational", "operational", "operational", "degraded", "outage", "unknown"] as const;
   const codes = ["SELF_SIGNED_CERT_IN_CHAIN", "CERT_NOT_YET_VALID", "CERT_HAS_EXPIRED", "ERR_TLS_CERT_ALTNAME_INVALID"];
-  /** Alike for all parts, as trouble of one cause is, or a mixture. */
+  /** The same for all parts, as with a single cause, or a mixture. */
   const common = dice.weighted([null, null, null, ...faults, "tls", "tls", "dns", "network", "resolver", "sockets"]);
   const isMute = dice.happens(0.5);
   const result = (component: string) => {
