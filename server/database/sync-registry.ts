@@ -3,13 +3,7 @@ import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { feedNames } from "../../shared/registry/feed-names.js";
 import { addressIn } from "../../shared/registry/region-hosts.js";
 import { componentsOf } from "../../shared/registry/components.js";
-import {
-  type Registry,
-  type RestEndpoint,
-  type SocketConfig,
-  stallBasis,
-  type Venue,
-} from "../../shared/registry/registry.js";
+import { type Registry, stallBasis, type Venue } from "../../shared/registry/registry.js";
 import type { CoreDb } from "./migrating-role.js";
 import { UserError } from "../../shared/process/user-error.js";
 
@@ -107,17 +101,10 @@ function fingerprintOf({ regions }: Registry, { rest, socket }: Venue, component
   const endpoint = component.startsWith("rest:") && rest.find((one) => one.name === name);
   const stream = component.startsWith("ws:") && socket?.streams.find((one) => one.name === name);
   const parts = endpoint
-    ? [endpoint.method, endpoint.url, endpoint.body, endpoint.expectStatus, endpoint.proof, ...headersOf(endpoint)]
+    ? [endpoint.method, endpoint.url, endpoint.body, endpoint.expectStatus, endpoint.proof, endpoint.headers]
     : stream
-      ? [
-          stream.url ?? socket?.url,
-          stream.subscribe,
-          stream.acknowledge,
-          stream.match,
-          stream.ignore,
-          ...headersOf(socket!),
-        ]
-      : [socket?.url, ...(socket ? headersOf(socket) : [])];
+      ? [stream.url ?? socket?.url, stream.subscribe, stream.acknowledge, stream.match, stream.ignore, socket?.headers]
+      : [socket?.url, socket?.headers];
   const address = endpoint ? endpoint.url : (stream && stream.url) || socket?.url;
   // a chain has no address, and stays the same with other providers
   const elsewhere = regions
@@ -127,11 +114,6 @@ function fingerprintOf({ regions }: Registry, { rest, socket }: Venue, component
     .update(JSON.stringify([...parts, ...elsewhere]))
     .digest("base64url")
     .slice(0, 22);
-}
-
-/** Nothing if there are none, so that fingerprints of entries without headers stay valid. */
-function headersOf({ headers }: Pick<RestEndpoint | SocketConfig, "headers">) {
-  return headers ? [headers] : [];
 }
 
 /** Empty for an endpoint and for the socket, which have no stall threshold. */

@@ -270,16 +270,10 @@ present_entries as (
   from new_components n
   join all_venues v using (venue_id)
   join given_components g on g.venue = v.venue and g.component = n.component
-),
--- What was measured before entries had versions: the entry that it has now is the one that it was good by.
-adopted as (
-  update component_entry e set fingerprint = p.entry
-  from present_entries p
-  where e.component_id = p.component_id and e.fingerprint = '' and p.entry <> ''
 )
 -- a component whose entry has changed is judged again once it was good by the new one
 insert into component_entry (component_id, holds_from, fingerprint)
-select p.component_id, case when e.component_id is null then '-infinity' else now() end, coalesce(p.entry, '')
+select p.component_id, case when e.component_id is null then '-infinity' else now() end, p.entry
 from present_entries p
 left join lateral (
   select e.component_id, e.fingerprint
@@ -288,5 +282,5 @@ left join lateral (
   order by e.holds_from desc
   limit 1
 ) e on true
-where e.fingerprint is distinct from coalesce(p.entry, '') and e.fingerprint is distinct from ''
+where e.fingerprint is distinct from p.entry
 returning component_id

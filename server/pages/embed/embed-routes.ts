@@ -1,4 +1,4 @@
-/** What other sites embed: badges, and the card of a venue. */
+/** Routes for other sites to embed: badges, and the card of a venue. */
 import type { RequestHandler } from "express";
 import { answerBody, answerJson, dataCache, queryOf } from "../../api/answer.js";
 import { badgeParameters } from "../../api/badge-parameters.js";
