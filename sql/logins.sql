@@ -111,7 +111,7 @@ begin
       not by_grantor or pg_has_role(grantor.oid, 'usage') as may_revoke
     from pg_auth_members m
     join pg_roles r on r.oid = m.roleid
-    -- in older versions it may have been dropped
+    -- before PostgreSQL 16 it may have been dropped
     left join pg_roles grantor on grantor.oid = m.grantor
     where m.member = to_regrole(quote_ident(login))
       and r.rolname like 'vw\_%'

@@ -142,8 +142,7 @@ create function engine.partial_span(cadence_ms integer, r engine.rules) returns 
 language sql immutable parallel safe
 return engine.judged_span(cadence_ms, r) * r.partial_windows;
 
--- How far back samples of a component affect its verdict. Older rules have no span for partial failures, or for
--- refusals.
+-- How far back samples of a component affect its verdict.
 create function engine.looked_at_span(cadence_ms integer, r engine.rules) returns interval
 language sql immutable parallel safe
 return greatest(
