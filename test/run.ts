@@ -72,10 +72,8 @@ const long = [
   ...[
     "engine-scenarios",
     "incident-scenarios",
-    "as-of-when",
-    "figures-as-of",
-    "typical-windows",
-    "week-page",
+    "as-of",
+    "percentiles",
     "reconcile",
     "measured-minutes",
     "upkeep",
@@ -118,7 +116,7 @@ const long = [
     "api-fuzz",
   ],
   // each state, message and page of the API and the command line
-  ...["api-states", "held-pages", "api-spreadsheet", "channel-errors", "limits-in-chromium"],
+  ...["api-states", "api-spreadsheet", "channel-errors", "limits-in-chromium"],
   // servers, which most machines lack
   ...["topology", "backup-drill", "failover", "timescaledb-upgrade", "patroni-loss"],
 ];

@@ -3,6 +3,7 @@ import t from "tap";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { makeUpkeep, usualUpkeepPace } from "../../server/engine/upkeep.js";
 import { migratedDatabase } from "../support/database.js";
+import { ago } from "../support/fleet.js";
 import { insertRaw } from "../support/random-samples.js";
 import { type Component, latencyHours } from "../support/rollup-model.js";
 import {
@@ -16,6 +17,7 @@ import {
   retain,
   assertRolledUp,
   samplesAround,
+  setClock,
 } from "../support/rollup-upkeep.js";
 
 void t.test("upkeep of an empty database succeeds", async (t) => {
@@ -102,6 +104,53 @@ void t.test("a roll-up without the current hour leaves it alone, and writes no f
   await pool.query(sql`call upkeep.refresh_open_buckets(${now}, false)`);
   t.equal(await versions(), before);
 });
+
+void t.test(
+  "each change of the published past has an instant of its own, also while the engine is silent",
+  async (t) => {
+    const { pool } = await migratedDatabase(t);
+    await setClock(pool, ago(100_000));
+    await pool.script("update engine_clock set silent_after_ms = 300000");
+    await pool.script("create table published_at (nth serial, at timestamptz)");
+    await pool.script(`
+    do $$ begin
+      for i in 1..1500 loop
+        call upkeep.published_past_changed();
+        commit;
+        insert into published_at (at) select generated_at from api.clock;
+        commit;
+      end loop;
+    end $$
+  `);
+    const [row] = await pool.query(sql`
+    select
+      count(*)::int as changes, count(distinct date_trunc('milliseconds', at))::int as instants,
+      (select count(*)::int from (select at - lag(at) over (order by nth) as step from published_at) s where step <= interval '0') as back,
+      max(at) <= clock_timestamp() as is_past
+    from published_at
+  `);
+    t.strictSame(row, { changes: 1500, instants: 1500, back: 0, is_past: true });
+
+    // made at any time, and committed at any time within half a minute
+    const [late] = await pool.query(sql`
+    with made as (
+      select
+        at, ticked_at + revision * interval '1 millisecond' as before,
+        ticked_at + revision_after(ticked_at, revision, 300000, ticked_at, at) * interval '1 millisecond' as after
+      from
+        generate_series(now(), now() + interval '20 seconds', interval '77 milliseconds') at,
+        unnest(array[at - interval '271 seconds', at - interval '40 days', at - interval '10 minutes']) ticked_at,
+        unnest(array[0, 5]::bigint[]) revision
+    )
+    select
+      count(*)::int > 1000 as many, bool_and(after > before) as moves,
+      bool_and(after > date_bin('10 seconds', at + interval '30 seconds' - interval '32 seconds', 'epoch')) as is_after_silence,
+      bool_and(after < at - interval '1 second') as is_past
+    from made
+  `);
+    t.strictSame(late, { many: true, moves: true, is_after_silence: true, is_past: true });
+  },
+);
 
 void t.test("upkeep keeps the planner's statistics current", async (t) => {
   const { pool } = await migratedDatabase(t);

@@ -1,15 +1,16 @@
 /**
- * Hostile answers of a server to an HTTP request for `{"price":1}`, and their results in a measurement of the probe, in
- * the delivery of an alert, and in the reading of a feed. Other readers read them, too (hostile-peers.test.ts).
+ * Odd and hostile answers of a server to an HTTP request for `{"price":1}`, and their results in a measurement of the
+ * probe, in the delivery of an alert, in the reading of a feed, and in that of a service. What they cost each reader,
+ * the clients in TypeScript and Python included, is in hostile-peers.test.ts.
  */
 import { createHash } from "node:crypto";
 import type net from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { maxBodyBytes as limits } from "../../shared/untrusted/limits.js";
+import { maxBodyBytes as limits, maxChunks } from "../../shared/untrusted/limits.js";
 import type { Measurement } from "../../probe/rest/measurement.js";
 import { saying } from "./tcp-server.js";
 
-export const mebibyte = 1024 * 1024;
+const mebibyte = 1024 * 1024;
 const maxBodyBytes = limits.measured;
 export const good = `{"price":1}`;
 const ok = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
@@ -55,7 +56,7 @@ const encoded = (encoding: string, body: Buffer) =>
   saying(Buffer.concat([Buffer.from(`${ok}Content-Encoding: ${encoding}\r\n${lengthOf(body)}`), body]));
 
 /** Answers with exactly this body. */
-const sized = (body: string) => saying(ok + lengthOf(body) + body);
+const sized = (body: string) => saying(ok + lengthOf(Buffer.from(body)) + body);
 
 const lengthOf = ({ length }: { length: number }) => `Content-Length: ${length}\r\n\r\n`;
 
@@ -77,49 +78,85 @@ const gzipHead = Buffer.concat([
 ]);
 const emptyBlock = Buffer.from("000000ffff", "hex");
 
+const interim = (...statuses: number[]) => statuses.map((status) => `HTTP/1.1 ${status} Wait\r\na: b\r\n\r\n`).join("");
+
 const differentObjects = (count: number) => Array.from({ length: count }, (_, i) => `{"${i.toString(36)}":1}`).join();
 
 const zeros = Buffer.alloc(16 * mebibyte);
 
-/** For an alert, its result, status and error; for a feed, the problem without its name. */
+/**
+ * For an alert, its result, status and error; for a feed, the problem without its name; for a service, the error
+ * without its address.
+ */
 export interface ClientResults {
   alert: RegExp;
   feed: RegExp;
+  service: RegExp;
 }
 
 const noHttp = {
   alert: /^unreachable null .* invalid HTTP \(HPE_/,
   feed: /^expected an answer, got invalid HTTP \(HPE_/,
+  service: /^expected an answer, got invalid HTTP \(HPE_/,
 };
-const noHttpInBody = { ...noHttp, alert: /^unreachable 200 expected the end of .* invalid HTTP \(HPE_/ };
+const noHttpInBody = {
+  ...noHttp,
+  alert: /^unreachable 200 expected the end of .* invalid HTTP \(HPE_/,
+  service: /^expected the end of the answer, got invalid HTTP \(HPE_/,
+};
 const tooManyHeaders = {
   alert: /^unreachable null .* too many bytes of headers \(/,
   feed: /got too many bytes of headers \(HPE_HEADER_OVERFLOW\)$/,
+  service: /got too many bytes of headers \(HPE_HEADER_OVERFLOW\)$/,
 };
 const tooManyTrailers = { ...tooManyHeaders, alert: /^unreachable 200 .* too many bytes of headers \(/ };
 const tooMuch = {
   alert: /^unreachable null .* got more than 64 KiB or 8 interim answers without one$/,
-  feed: /^expected at most 2097152 bytes in at most 8192 chunks, got more$/,
+  feed: new RegExp(`^expected at most ${limits.feed} bytes in at most ${maxChunks} chunks, got more$`),
+  service: new RegExp(`^got more than ${limits.service} bytes, or ${maxChunks} chunks$`),
 };
 const tooMuchInBody = { ...tooMuch, alert: /^delivered 200 null$/ };
-const late = { alert: /^timeout null expected an answer of .*, got none$/, feed: /^expected a whole answer within / };
-const lateInBody = { ...late, alert: /^timeout 200 expected the end of the answer of .*, got none$/ };
+const late = {
+  alert: /^timeout null expected an answer of .*, got none$/,
+  feed: /^expected a whole answer within /,
+  service: /^no whole answer within \d+ ms; still waiting for an answer$/,
+};
+const lateInBody = {
+  ...late,
+  alert: /^timeout 200 expected the end of the answer of .*, got none$/,
+  service: /^no whole answer within \d+ ms; still waiting for the end of the answer$/,
+};
 const brokeOff = {
   alert: /^unreachable null .* got a broken connection \(/,
   feed: /^expected an answer, got a broken connection \(/,
+  service: /^expected (a connection|an answer), got a broken connection \(/,
 };
-const brokeOffInBody = { ...brokeOff, alert: /^unreachable 200 expected the end of .* got a broken connection \(/ };
+const brokeOffInBody = {
+  ...brokeOff,
+  alert: /^unreachable 200 expected the end of .* got a broken connection \(/,
+  service: /^expected the end of the answer, got a broken connection \(/,
+};
 const upgraded = {
   alert: /^unreachable 101 .* got a change of protocol$/,
   feed: /^expected an answer, got a change of protocol$/,
+  service: /^expected an answer, got a change of protocol$/,
 };
-/** The whole answer was read; a real feed would be different JSON. */
-const whole = { alert: /^delivered 200 null$/, feed: /^status: expected 0 or 1, got nothing$/ };
-const wholeUnread = (feed: RegExp) => ({ ...whole, feed });
-const emptied = wholeUnread(/got ""/);
-const tooMuchDecoded = wholeUnread(tooMuch.feed);
-const unknownEncoding = wholeUnread(/got "(deflate|gzip, gzip)"$/);
-const undecodable = wholeUnread(/that can be decompressed, got [A-Z_\d]+$/);
+/** The whole answer was read; a real feed and a real service would answer with different JSON. */
+const whole = {
+  alert: /^delivered 200 null$/,
+  feed: /^status: expected 0 or 1, got nothing$/,
+  service: /^expected a StatusResponse at \S+, got something else/,
+};
+/** An alert needs no body. */
+const wholeUnread = (feed: RegExp, service = whole.service) => ({ ...whole, feed, service });
+const emptied = wholeUnread(/got ""/, /JSON/);
+const tooMuchDecoded = wholeUnread(tooMuch.feed, tooMuch.service);
+const tooDeep = wholeUnread(/at most 64 levels, got more$/, /at most 64 levels, got more$/);
+const unknownEncoding = wholeUnread(
+  /got "(deflate|gzip, gzip|zstd)"$/,
+  /^got a content-encoding that was not asked for$/,
+);
+const undecodable = wholeUnread(/that can be decompressed, got [A-Z_\d]+$/, /^got a body that cannot be decompressed$/);
 
 /** A reset may be noticed a little earlier or later, so some cases allow two faults. */
 export type ExpectedMeasurement = Partial<Omit<Measurement, "fault">> & { fault?: Measurement["fault"] | RegExp };
@@ -138,7 +175,7 @@ type HostileRow = [name: string, ClientResults, HostileAnswer["talk"], ExpectedM
 
 export const body = { good: false, fault: "body" } as const;
 export const timeout = { good: false, fault: "timeout", latencyUs: null } as const;
-export const closed = { good: false, fault: "closed", latencyUs: null } as const;
+const closed = { good: false, fault: "closed", latencyUs: null } as const;
 export const fine = { good: true, fault: null } as const;
 
 const rows: HostileRow[] = [
@@ -166,8 +203,12 @@ const rows: HostileRow[] = [
   ["early hints by drops, until they are too many", tooMuch, dripping("", "HTTP/1.1 103 Early Hints\r\n\r\n"), body],
   ["nothing at all", late, (socket) => socket.resume(), timeout],
   ["headers alone", lateInBody, saying(`${ok}Content-Length: 99\r\n\r\n`), { ...timeout, httpStatus: 200 }, 10_000],
-  // interim answers of other kinds
+  ["gzip that stops", lateInBody, saying(Buffer.concat([gzipHead, emptyBlock])), timeout],
+  // interim answers
   ["early hints first", whole, saying(`HTTP/1.1 103 Early Hints\r\n\r\n${goodAnswer}`), { ...fine, httpStatus: 200 }],
+  ["100 Continue first", whole, saying(interim(100) + goodAnswer), fine],
+  ["four interim answers first", whole, saying(interim(100, 102, 103, 103) + goodAnswer), fine],
+  ["100 Continue alone", brokeOff, ending(interim(100)), closed],
   [
     "an upgrade that the client did not request",
     upgraded,
@@ -180,6 +221,17 @@ const rows: HostileRow[] = [
     saying(goodAnswer.replace("\r\n", "\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n")),
     fine,
   ],
+  // odd, but valid
+  ["no reason", whole, saying(goodAnswer.replace(" OK", "")), fine],
+  ["chunks with extensions and trailers", whole, saying(`${chunked}b;a=b\r\n${good}\r\n0\r\na: b\r\n\r\n`), fine],
+  ["a body that ends with its connection", whole, ending(`${ok}\r\n${good}`), fine],
+  ["the same in HTTP/1.0", whole, ending(`${ok.replace("1.1", "1.0")}\r\n${good}`), fine],
+  ["a byte order mark", whole, sized(`\ufeff${good}`), fine],
+  ["gzip", whole, encoded("gzip", gzipSync(good)), fine],
+  ["gzip by its older name", whole, encoded("x-gzip", gzipSync(good)), fine],
+  ["brotli", whole, encoded("br", brotliCompressSync(good)), fine],
+  ["no encoding, by its name", whole, encoded("identity", Buffer.from(good)), fine],
+  ["an encoding that was not requested", unknownEncoding, encoded("zstd", Buffer.from(good)), body],
   // large
   ["one header of two megabytes", tooManyHeaders, saying(`${ok}X-A: ${"x".repeat(2 * mebibyte)}\r\n\r\n`), body],
   [
@@ -204,22 +256,31 @@ const rows: HostileRow[] = [
     pouring(gzipHead, Buffer.alloc(65_535, emptyBlock)),
     body,
   ],
-  ["gzip in chunks of one byte", wholeUnread(tooMuch.feed), saying(inSmallChunks(gzipSync(noise))), body],
+  ["gzip in chunks of one byte", tooMuchDecoded, saying(inSmallChunks(gzipSync(noise))), body],
   // JSON that is hard to parse
-  ["a million brackets", wholeUnread(/at most 64 levels, got more$/), sized("[".repeat(5e5) + "]".repeat(5e5)), body],
-  ["a million values", wholeUnread(/at most 200000 brackets.*, got more$/), sized(`[${"[],".repeat(349_000)}1]`), body],
-  ["objects of different shapes", wholeUnread(/got a list of 60000$/), sized(`[${differentObjects(60_000)}]`), body],
+  ["a million brackets", tooDeep, sized("[".repeat(5e5) + "]".repeat(5e5)), body],
   [
-    "deep objects",
-    wholeUnread(/at most 64 levels, got more$/),
-    sized(`${'{"a":'.repeat(9e4)}1${"}".repeat(9e4)}`),
+    "a million values",
+    wholeUnread(/at most 200000 brackets.*, got more$/, /at most 400000 brackets.*, got more$/),
+    sized(`[${"[],".repeat(349_000)}1]`),
     body,
   ],
-  ["no UTF-8", wholeUnread(/^expected JSON, got /), encoded("identity", Buffer.of(0x7b, 0xff, 0xfe, 0x7d)), body],
+  ["objects of different shapes", wholeUnread(/got a list of 60000$/), sized(`[${differentObjects(60_000)}]`), body],
+  ["deep objects", tooDeep, sized(`${'{"a":'.repeat(9e4)}1${"}".repeat(9e4)}`), body],
+  [
+    "no UTF-8",
+    wholeUnread(/^expected JSON, got /, /encoded data was not valid/),
+    encoded("identity", Buffer.of(0x7b, 0xff, 0xfe, 0x7d)),
+    body,
+  ],
   // redirects
   ...[301, 302, 303, 307, 308].map((status): HostileRow => [
     `a redirect to itself, ${status}`,
-    { alert: new RegExp(`^refused ${status} .* redirects are not followed$`), feed: /^redirects more than 3 times$/ },
+    {
+      alert: new RegExp(`^refused ${status} .* redirects are not followed$`),
+      feed: /^redirects more than 3 times$/,
+      service: /^expected application\/json, got a redirect to \//,
+    },
     saying(`HTTP/1.1 ${status} Go\r\nLocation: /\r\nContent-Length: 0\r\n\r\n`),
     { good: false, fault: "http", httpStatus: status },
   ]),
@@ -244,6 +305,12 @@ const rows: HostileRow[] = [
     saying(`${ok}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n${good}\r\n0\r\n\r\n`),
     body,
   ],
+  [
+    "a status that nobody knows",
+    { alert: /^refused 999 /, feed: /^answered 999$/, service: /^expected a status from 200 to 599, got 999$/ },
+    saying("HTTP/1.1 999 Huh\r\nContent-Length: 0\r\n\r\n"),
+    { good: false, fault: "http", httpStatus: 999 },
+  ],
   // no HTTP, or another one
   ["an answer without a status line", noHttp, ending(good), body],
   ["the greeting of another protocol", noHttp, ending("SSH-2.0-OpenSSH_9.6\r\n"), body],
@@ -253,22 +320,20 @@ const rows: HostileRow[] = [
   ["an invalid status", noHttp, saying("HTTP/1.1 99 Low\r\n\r\n"), body],
   ["a status of five digits", noHttp, saying("HTTP/1.1 20000 OK\r\n\r\n"), body],
   ["null bytes", noHttp, saying(Buffer.alloc(4096)), body],
-  [
-    "an answer of HTTP/1.0 that ends with its connection",
-    whole,
-    ending(`${ok.replace("1.1", "1.0")}\r\n${good}`),
-    fine,
-  ],
   // empty
   [
     "no content, with content",
-    { alert: /^unreachable 204 /, feed: /^answered 204$/ },
+    {
+      alert: /^unreachable 204 /,
+      feed: /^answered 204$/,
+      service: /^expected the end of the answer, got invalid HTTP/,
+    },
     saying(`HTTP/1.1 204 No Content\r\nContent-Length: 11\r\n\r\n${good}`),
     { good: false, httpStatus: 204, fault: "http" },
   ],
   [
     "not modified",
-    { alert: /^refused 304 /, feed: /^answered 304, not modified/ },
+    { alert: /^refused 304 /, feed: /^answered 304, not modified/, service: /got a redirect to another address/ },
     saying("HTTP/1.1 304 Not Modified\r\n\r\n"),
     { good: false, httpStatus: 304, fault: "http" },
   ],

@@ -1,4 +1,4 @@
-/** Servers that attack a REST measurement in every way: each gets the right fault, in bounded time and memory. */
+/** Servers that attack a REST measurement in every way: each gets the right fault, in bounded time. */
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
@@ -15,7 +15,6 @@ import {
   good,
   goodAnswer,
   hostileAnswers,
-  mebibyte,
   pouring,
   resetting,
   timeout,
@@ -51,23 +50,15 @@ async function measureHostile(t: Test, scheme: "http" | "https", talk: HostileAn
 const patienceMs = 25_000;
 const shortMs = 2000;
 
-/** All run at once: the bounds on time and memory hold for all of them together. */
-void t.test("every hostile answer gets the right fault, in bounded time and memory", async (t) => {
-  const atStart = process.memoryUsage.rss();
-  let peak = atStart;
-  const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 20);
-  t.teardown(() => clearInterval(watch));
-  await Promise.all(
+void t.test("every hostile answer gets the right fault, in bounded time", (t) =>
+  Promise.all(
     hostileAnswers.map(async ({ name, talk, expected, timeoutMs: own }) => {
       const timeoutMs = own ?? (expected.fault === "timeout" ? shortMs : patienceMs);
       const sample = await measureHostile(t, "http", talk, timeoutMs);
       t.match(sample, { fresh: true, ...expected }, name, { sample });
     }),
-  );
-  // servers without a limit would have sent gigabytes by then; counts the servers' memory and ours together
-  const tookMiB = (peak - atStart) / mebibyte;
-  t.ok(tookMiB < 256, `${tookMiB} MiB`);
-});
+  ),
+);
 
 /** Answers well, and then again without a request: an attacker wants this to be taken for the next request's answer. */
 const smuggled = `HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{"price":666}`;

@@ -1,11 +1,14 @@
-/** A region with its own network trouble, as readers see it. */
+/** A region with its own network trouble, and its probes, as readers see them. */
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
 import { type Api, serve } from "../../support/api.js";
 import { accepted, tick } from "../../../server/engine/tick.js";
 import { migratedDatabase } from "../../support/database.js";
-import { decideThrough, measured } from "../../support/fleet.js";
+import { emptied } from "../../support/emptied.js";
+import { ago as secondsAgo, decideThrough, measured } from "../../support/fleet.js";
 import { forgetAt, member } from "../../support/member.js";
+
+const database = await migratedDatabase(t);
 
 interface Fleet {
   regions: {
@@ -22,7 +25,7 @@ async function fleet(api: Api): Promise<Fleet> {
 }
 
 void t.test("an impaired region", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = database;
   const api = await serve(t, { pool, registry });
   // instants of one clock, even if the test is slow; none so old that the engine counts as silent
   const now = Date.now();
@@ -113,7 +116,7 @@ void t.test("an impaired region", async (t) => {
 });
 
 void t.test("a region lists its probes and their troubles", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   const api = await serve(t, { pool, registry });
   const since = new Date("2026-01-15T12:00:00Z");
   const well = member(pool, { version: "1.2.3", startedAt: since, unmeasured: { late: 2 } });
@@ -146,4 +149,64 @@ void t.test("a region lists its probes and their troubles", async (t) => {
   t.same(shares.sort(), [7, 8], "they share its venues");
   t.match(eu!.probes, [{ id: ofEurope.process, venues: 15 }], "the probe that was alive last, where none is alive");
   t.strictSame([ap!.probes, ap!.troubles, ap!.probeVersion], [[], [], null]);
+});
+
+void t.test("a probe's heartbeat after the instant is not shown", async (t) => {
+  const { pool, registry } = await emptied(database);
+  const api = await serve(t, { pool, registry });
+  const read = async () => {
+    type Body = { generatedAt: string; regions: { probes: { id: string; seenAt: string }[] }[] };
+    const { generatedAt, regions } = (await api.ask<Body>("/v1/regions")).body;
+    const probes = regions.flatMap((region) => region.probes);
+    t.ok(probes.every(({ seenAt }) => seenAt <= generatedAt));
+    return { generatedAt, probes };
+  };
+  const probe = member(pool);
+  /** Decides that instant after the probe's next heartbeat. */
+  const decidedLater = async (at: Date, heartbeat = () => probe.renew()) => {
+    await pool.query(sql`select pg_sleep(0.02)`);
+    await heartbeat();
+    accepted(await tick(pool, at, { now: null }));
+  };
+  await decidedLater(new Date());
+  t.strictSame((await read()).probes, [], "the probe did not exist at the instant");
+
+  // at every tick, and always between the instant and its decision
+  let before = new Date();
+  await decidedLater(before);
+  for (let round = 0; round < 3; round += 1) {
+    const at = new Date();
+    await decidedLater(at);
+    const { generatedAt, probes } = await read();
+    t.equal(generatedAt, at.toISOString());
+    t.equal(probes.length, 1);
+    t.ok(probes[0]!.seenAt >= before.toISOString(), "the last heartbeat before the instant is shown");
+    before = at;
+  }
+  const [kept] = await pool.query<{ n: number }>(sql`select count(*)::int as n from shown_probe`);
+  t.equal(kept!.n, 2, "the shown heartbeat and the next one are stored");
+  await decidedLater(new Date(), () => probe.leave());
+  t.equal((await read()).probes.length, 1, "the probe says goodbye only after the instant");
+});
+
+void t.test("what a probe whose clock is ahead reports of itself is not newer than the answer", async (t) => {
+  const { pool, registry } = await emptied(database);
+  const ahead = secondsAgo(-40);
+  const troubles = [{ kind: "clock", since: ahead, detail: "40 s ahead" }] as const;
+  await member(pool, { startedAt: ahead, troubles }).renew();
+  accepted(await tick(pool, new Date(), { now: null }));
+  interface Body {
+    generatedAt: string;
+    regions: {
+      id: string;
+      probeStartedAt: string;
+      probes: { startedAt: string; seenAt: string }[];
+      troubles: { since: string }[];
+    }[];
+  }
+  const { generatedAt, regions } = (await (await serve(t, { pool, registry })).ask<Body>("/v1/regions")).body;
+  const { probeStartedAt, probes, troubles: shown } = regions.find(({ id }) => id === "us-east")!;
+  const { startedAt, seenAt } = probes[0]!;
+  t.ok(seenAt <= generatedAt);
+  t.same([probeStartedAt, startedAt, shown[0]!.since], [seenAt, seenAt, seenAt]);
 });

@@ -1,5 +1,9 @@
 import t from "tap";
+import { makeBody } from "../../../server/api/body.js";
+import type { ClockReading } from "../../../server/api/clock.js";
 import { makeSnapshots } from "../../../server/api/snapshot.js";
+import { makeAged, staleAfterMs } from "../../../server/api/stale.js";
+import { ago } from "../../support/fleet.js";
 
 /** A database whose clock and results the test controls. */
 function fakeDatabase() {
@@ -165,4 +169,33 @@ void t.test("the bytes of cached bodies are bounded", async (t) => {
   for (const venue of ["c", "b", "a"]) await ask(venue);
   t.strictSame(database.statements, ["clock", "clock", "venue a"]);
   t.ok(await venuePages({ bodies: 100, bytes: 10 }).ask("a"), "a body that is too large for the cache is served");
+});
+
+void t.test("while the database is away, a body still says when the engine last decided", async (t) => {
+  const readBefore = 10_000;
+  // seconds ago: the engine's last tick, the instants of the last reading and of the body, and what the body says
+  for (const [tick, read, body, said] of [
+    [400, 50, 65, 400],
+    [400, 50, 45, 400],
+    [90_000, 50, 3_600, 90_000],
+    [100, 100, 100, 100],
+    [65, 65, 35, 35],
+    [null, 50, 65, null],
+  ] as const) {
+    const last: ClockReading = {
+      ...{ generated_at: ago(read), moved_at: null, read_at: ago(readBefore / 1000) },
+      ...{ ticked_at: tick === null ? null : ago(tick), askedAtMs: performance.now() - readBefore },
+    };
+    const away = () => Promise.reject(new Error("the database is away"));
+    const clock = { read: away, trusted: () => null, last: () => last, expire: () => undefined };
+    const snapshot = { generatedAt: ago(body), body: makeBody("{}"), closed: false };
+    const aged = await makeAged(clock, staleAfterMs)(snapshot);
+    const { ageSeconds, decidedAt } = JSON.parse(aged.body.plain.toString()) as {
+      ageSeconds: number | null;
+      decidedAt: string | null;
+    };
+    const what = `tick ${tick}, reading ${read}, body ${body}`;
+    t.equal(ageSeconds, said === null ? null : Math.floor(said / 10) * 10, what);
+    t.ok(said === null ? decidedAt === null : Math.abs(Date.parse(decidedAt!) - +ago(said)) < 1_000, what);
+  }
 });
