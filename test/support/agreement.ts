@@ -42,9 +42,10 @@ interface Disagreement {
   opinion: string[];
 }
 
-export async function agree(t: Test, db: Db, run: Run, seeing: Seeing = {}): Promise<void> {
+/** Resolves with the number of instants that the engine decided. */
+export async function agree(t: Test, db: Db, run: Run, seeing: Seeing = {}): Promise<number> {
   const opinions = run.worlds.map(secondOpinion);
-  const { differing, lawless } = await compare(db, run, opinions, seeing);
+  const { differing, lawless, decided } = await compare(db, run, opinions, seeing);
   for (const [world, disagreement] of [...differing].slice(0, 3))
     t.fail(`world ${run.worlds.indexOf(world)} of seed ${run.seed}`, {
       disagreement,
@@ -55,6 +56,7 @@ export async function agree(t: Test, db: Db, run: Run, seeing: Seeing = {}): Pro
 
   const [first] = differing;
   if (first && Object.keys(seeing).length === 0) await reportShortened(t, db, ...first);
+  return decided;
 }
 
 /** Reports the smallest reduction of this world on which the two still differ. */
@@ -77,6 +79,7 @@ async function compare(db: Db, run: Run, opinions: Opinion[], { comesBy, batches
   const differing = new Map<World, Disagreement>();
   const lawless: string[] = [];
   const past: string[] = [];
+  let decided = 0;
   const { instants, rules } = worlds[0]!;
   const waiting = batches?.toSorted((a, b) => a.by - b.by) ?? [];
 
@@ -88,8 +91,9 @@ async function compare(db: Db, run: Run, opinions: Opinion[], { comesBy, batches
     while (waiting.length > 0 && waiting[0]!.by <= at) await insertSamples(db, waiting.shift()!.samples);
     if (place > 0 && comesBy && !comesBy.includes(at)) continue;
     const missed = place > 0 && at - instants[place - 1]! > rules.step_ms;
-    if (place > 0 && comesBy) await catchUp(db, run, at);
+    if (place > 0 && comesBy) decided += await catchUp(db, run, at);
     else {
+      decided += 1;
       const { opened, closed } = await decide(db, run, at, missed);
       if (opened.length > 0) lawless.push(...(await openedWithoutQuorum(db, rules)));
       if (closed.length > 0) past.push(...(await closedIncidents(db, closed)));
@@ -101,7 +105,7 @@ async function compare(db: Db, run: Run, opinions: Opinion[], { comesBy, batches
   const records = await engineRecords(db);
   note("in the end", recordLines(records), recordLines(joined(opinions)));
   lawless.push(...(await brokenLaws(db)), ...(await changedSince(db, past)));
-  return { differing, lawless };
+  return { differing, lawless, decided };
 
   function note(at: string, engine: string, opinion: string) {
     if (engine === opinion) return;
