@@ -56,7 +56,6 @@ proofs: build ## run the longer forms of the tests with kills and bursts
 	STORM_INCIDENTS=500 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/alerts/delivery/dispatcher.test.js
 	RANDOM_WORLDS_RUNS=10 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/second-opinion.test.js dist/test/server/engine/second-opinion-fleets.test.js
 	MUTANTS=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/engine-mutants.test.js dist/test/server/engine/engine-numbers.test.js
-	GAPPED_WORLDS=6 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/catch-up.test.js
 	QUIET_GAPS_SLOTS=240 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/stream/quiet-gaps.test.js
 	WATCH_RUNS=50 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/lease/heartbeat.test.js
 	RECONCILE_BATCHES=400 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/reconcile.test.js

@@ -1,38 +1,36 @@
 /** Entries that nobody has compared with their venues for a while, as an operator of an old release has them. */
 import { createServer } from "node:http";
-import type { Registry, Venue, VenueEnding } from "../shared/registry/registry.js";
+import type { Registry, Venue } from "../shared/registry/registry.js";
 import { startListener } from "./listener.js";
 
 export interface AgedEntry {
   /** Registry id. */
   venue: string;
-  /** The day of its last comparison. */
-  checkedAt?: string;
-  /** What ends, or has ended. */
-  until?: VenueEnding;
   /**
    * A host of the venue, with its port if the address has one: the entry still has a former port of it, at which
    * nothing listens.
    */
-  moved?: string;
+  moved: string;
 }
 
 /** @param registry of the world */
 export async function agedRegistry(registry: Registry, entries: readonly AgedEntry[]): Promise<Registry> {
-  const port = entries.some(({ moved }) => moved !== undefined) ? await desertedPort() : 0;
-  return { ...registry, venues: registry.venues.map((venue) => aged(venue, entries, port)) };
+  if (entries.length === 0) return registry;
+  const port = await desertedPort();
+  const movedOf = (id: string) => entries.find(({ venue }) => venue === id)?.moved;
+  return {
+    ...registry,
+    venues: registry.venues.map((venue) => {
+      const moved = movedOf(venue.id);
+      return moved === undefined ? venue : movedFrom(venue, moved, port);
+    }),
+  };
 }
 
 async function desertedPort(): Promise<number> {
   const listener = await startListener(createServer(), 0);
   await listener.setOpen(false);
   return listener.port;
-}
-
-function aged(venue: Venue, entries: readonly AgedEntry[], deserted: number): Venue {
-  const { checkedAt, until, moved } = entries.find((one) => one.venue === venue.id) ?? {};
-  const known = { ...venue, ...(checkedAt && { checkedAt }), ...(until && { until }) };
-  return moved === undefined ? known : movedFrom(known, moved, deserted);
 }
 
 /** The world's addresses have the real host as the first part of their path. */
@@ -60,9 +58,7 @@ export function checkAged(
     const venue = registry.venues.find((one) => one.id === id);
     if (!venue) return [`the registry has no venue ${id}`];
     const hosts = hostsOf(venue);
-    return moved === undefined || hosts.includes(moved)
-      ? []
-      : [`${id} has no host ${moved}; expected one of ${hosts.join(", ")}`];
+    return hosts.includes(moved) ? [] : [`${id} has no host ${moved}; expected one of ${hosts.join(", ")}`];
   });
   if (problems.length > 0) throw new Error(`The world cannot age its entries:\n${problems.join("\n")}`);
 }

@@ -57,10 +57,6 @@ export const rules = {
    * behind one address.
    */
   "head-back": { places: ["rest"], takes: ["blocks"] },
-  /** Good answers that name a head `blocks` (default 10^15) ahead of the chain. */
-  "false-head": { places: ["rest"], takes: ["blocks"] },
-  /** Good answers whose chain advances at half its pace, so that they fall ever further behind. */
-  "falls-behind": { places: ["rest"], takes: [] },
   /**
    * Good answers that describe the chain as it was when the fault began, and no new block or event of it on streams. A
    * chain stands that does so at all venues that read it (`*`); venues without a chain are unaffected.

@@ -3,10 +3,10 @@
  * another.
  */
 import type { RestEndpoint, Venue } from "../shared/registry/registry.js";
-import { type FaultKind, type ScriptedFault, startOf } from "./faults.js";
+import type { FaultKind, ScriptedFault } from "./faults.js";
 
 /** The kinds that only venues with a chain can have. */
-export const ofChains: readonly FaultKind[] = ["lags", "head-back", "false-head", "falls-behind", "chain-stands"];
+export const ofChains: readonly FaultKind[] = ["lags", "head-back", "chain-stands"];
 
 /** An unlisted chain has the pace of Ethereum. */
 const blockMs: Record<string, number> = { ethereum: 12_000, solana: 400 };
@@ -21,16 +21,12 @@ export function headAt(chain: string | null, ms: number): number {
  *
  * @param turn the number of this answer for its endpoint and region, counted from zero
  */
-export function blocksOff(fault: ScriptedFault | undefined, turn: number, chain: string | null, now: Date): number {
+export function blocksOff(fault: ScriptedFault | undefined, turn: number): number {
   switch (fault?.kind) {
     case "lags":
       return -(fault.blocks ?? 3);
     case "head-back":
       return turn % 2 === 0 ? 0 : -(fault.blocks ?? 3);
-    case "false-head":
-      return fault.blocks ?? 1e15;
-    case "falls-behind":
-      return Math.floor((headAt(chain, Math.max(0, startOf(fault, now))) - headAt(chain, now.getTime())) / 2);
     default:
       return 0;
   }

@@ -52,11 +52,7 @@ export function serveRest(
     const said = saidBy(endpoint, fault);
     if (typeof said === "string") return sendHtml(response, 200, said);
     if (said !== undefined) return sendJson(response, 200, said);
-    sendJson(
-      response,
-      endpoint.expectStatus,
-      goodBody(endpoint, fault, blocksOff(fault, turn, stage.venue.chain, stage.now())),
-    );
+    sendJson(response, endpoint.expectStatus, goodBody(endpoint, fault, blocksOff(fault, turn)));
   }
 
   function goodBody(endpoint: RestEndpoint, fault: ScriptedFault | undefined, off: number): unknown {

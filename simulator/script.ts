@@ -85,7 +85,6 @@ const details: Partial<Record<FaultKind, (value: string) => Partial<ScriptedFaul
   slow: (value) => ({ latencyMs: durationMs(value) }),
   lags: (value) => ({ blocks: wholeNumber(value) }),
   "head-back": (value) => ({ blocks: wholeNumber(value) }),
-  "false-head": (value) => ({ blocks: wholeNumber(value) }),
   "back-in-time": (value) => ({ behindMs: durationMs(value) }),
 };
 

@@ -61,8 +61,6 @@ export interface World extends Pick<Observations, "requests" | "violations"> {
   corrected: Registry;
   /** Adds a fault to the script; without `from`, it begins at once. Throws when the world cannot play it. */
   fault(fault: ScriptedFault): void;
-  /** Adds a post to those of the venues. Throws when no feed would show it. */
-  post(post: ScriptedPost): void;
   /** Ends every fault; resolves when all venues listen again. Posts remain. */
   clear(): Promise<void>;
   openSockets(of?: Partial<Pick<Observed, "venue" | "region">>): number;
@@ -86,7 +84,6 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   checkFaults(faults, registry);
   checkAged(aged, registry, measuredHosts);
   const { posts: given = [] } = options;
-  const posted: ScriptedPost[] = [];
   if (Array.isArray(given)) checkPosts(given, registry);
   const market = makeMarket(now);
   const freeze = makeFreeze();
@@ -106,7 +103,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   return {
     registry: await agedRegistry(corrected, aged),
     corrected,
-    ...{ fault, post, clear, requests, openSockets, violations, close },
+    ...{ fault, clear, requests, openSockets, violations, close },
   };
 
   function open(venue: Venue): Promise<Standing> {
@@ -138,14 +135,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     void applyFaults();
   }
 
-  function post(added: ScriptedPost) {
-    checkPosts([added], registry);
-    posted.push(added);
-  }
-
   function postsOf(venue: string): ScriptedPost[] {
     const scripted = Array.isArray(given) ? given : given();
-    return [...scripted, ...posted].filter((post) => post.venue === venue);
+    return scripted.filter((post) => post.venue === venue);
   }
 
   async function clear() {

@@ -67,7 +67,7 @@ const ci = [
  */
 const long = [
   // the engine compared with the second opinion, with its mutants, and over long histories
-  ...["second-opinion", "second-opinion-fleets", "engine-mutants", "catch-up", "typical-trouble", "replay"],
+  ...["second-opinion", "second-opinion-fleets", "engine-mutants", "catch-up", "replay"],
   ...["second-opinion-typical", "replay-rules", "reliability", "engine-numbers"],
   ...[
     "engine-scenarios",

@@ -204,11 +204,18 @@ begin
       spans as (
         select unnest(range_agg(tstzrange(m.minute, m.minute + interval '1 minute' + looks_back + step, '[]'))) as span
         from measured m
+      ),
+      -- an end of an entry needs no sample: it closes an incident
+      ends as (
+        select date_bin(step, c.ends_at - interval '1 microsecond', 'epoch') + step as instant
+        from component c
+        where c.ends_at > first_at - step and c.ends_at <= newest_at
       )
       select i.instant, i.instant = first_at and next_at < reach_at
       from generate_series(first_at, newest_at, step) i (instant)
       -- the first one too: the registry may have changed meanwhile
       where i.instant in (first_at, newest_at) or exists (select from spans s where s.span @> i.instant)
+        or i.instant in (select e.instant from ends e)
       order by i.instant;
   end if;
 end;

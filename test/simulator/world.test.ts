@@ -1,10 +1,11 @@
-/** The world stays on this machine, and records what its clients do wrong. `all-venues` measures all that it plays. */
+/**
+ * The world stays on this machine, and records what its clients do wrong. `all-venues` measures all that it plays, and
+ * `crowd-of-faults` meets its faults.
+ */
 import t from "tap";
 import { loadRegistry, parseRegistry } from "../../shared/registry/load-registry.js";
 import { ask, connect, send } from "../../simulator/clients.js";
-import { until } from "../support/until.js";
 import { venueOf } from "../support/world-pages.js";
-import { startDemoWorld } from "../../simulator/demo.js";
 import { startWorld } from "../../simulator/world.js";
 
 const registry = await loadRegistry("registry/default.json");
@@ -19,28 +20,10 @@ void t.test("the world's registry is valid, and leads only to the world", async 
     const urls = JSON.stringify(asked).match(/(https?|wss?):[^"]*/g)!;
     const elsewhere = urls.filter((url) => !/^(http|ws):..127\.0\.0\.1:/.test(url));
     t.same(elsewhere, []);
-  }
-});
-
-void t.test("requests are counted by region, which the User-Agent names", async (t) => {
-  const world = await startWorld({ registry });
-  t.teardown(() => world.close());
-  const [endpoint] = venueOf(world.registry, "okx").rest;
-  for (const region of ["us-east", "us-east", "eu-central", undefined]) await ask(endpoint!, region);
-  const count = (region?: string | null) => world.requests({ venue: "okx", component: "rest:time", region });
-  t.same([count("us-east"), count("eu-central"), count(null), count()], [2, 1, 1, 4]);
-});
-
-void t.test("the node of a third party answers at each of its addresses", async (t) => {
-  const world = await startWorld({ registry: everything });
-  t.teardown(() => world.close());
-  const { rest, socket } = venueOf(world.registry, "usdt");
-  const endpoint = rest.find(({ name }) => name === "supply")!;
-  for (const url of [endpoint.url, ...endpoint.alternatives!])
-    t.match(await ask({ ...endpoint, url }), { status: 200, body: /"result":"0x/ }, url);
-  for (const url of [socket!.url, ...socket!.alternatives!]) {
-    const client = await connect(url);
-    client.ws.terminate();
+    const ofTheReal = world.registry.venues.filter(
+      ({ until, checkedAt, limits, edgeCacheMs }) => until ?? checkedAt ?? limits ?? edgeCacheMs,
+    );
+    t.same(ofTheReal, [], "nothing of the real venue's calendar and limits");
   }
 });
 
@@ -64,20 +47,13 @@ void t.test("invalid client messages are recorded, and harm nothing", async (t) 
   for (const { id } of world.registry.venues) t.ok(recorded.has(id), id);
 });
 
-void t.test("plausible latency is noticeable", async (t) => {
-  const world = await startWorld({ registry, latency: "plausible" });
+void t.test("a world with an invalid script or a port in use rejects, and leaves nothing open", async (t) => {
+  await t.rejects(
+    startWorld({ registry, faults: [{ kind: "silent", venue: "nowhere" }] }),
+    /cannot play its script:\nfault 1 \(nowhere \* silent\)/,
+  );
+  const world = await startWorld({ registry });
   t.teardown(() => world.close());
-  for (const id of ["binance", "okx", "gemini"]) {
-    const begun = performance.now();
-    await ask(venueOf(world.registry, id).rest[0]!, "eu-central");
-    t.ok(performance.now() - begun >= 9, id);
-  }
-});
-
-void t.test("the demo's script begins with the first request", async (t) => {
-  const world = await startDemoWorld(registry);
-  t.teardown(() => world.close());
-  const { rest } = venueOf(world.registry, "binance");
-  await until(async () => (await ask(rest[0]!, "us-east")).status === 451);
-  t.equal((await ask(rest[0]!, "eu-central")).status, 200);
+  const { port } = new URL(world.registry.venues[3]!.rest[0]!.url);
+  await t.rejects(startWorld({ registry, ports: { bybit: Number(port) } }), { code: "EADDRINUSE" });
 });

@@ -97,10 +97,15 @@ export async function decide(db: Db, { worlds }: Run, at: number, fromScratch: b
   return accepted(await tick(db, new Date(at), { rules, fromScratch }));
 }
 
-/** Decides everything that is due by then. */
-export async function catchUp(db: Db, { worlds }: Run, upTo: number) {
+/** Decides everything that is due by then. Resolves with the number of decided instants. */
+export async function catchUp(db: Db, { worlds }: Run, upTo: number): Promise<number> {
   const rules = { ...worlds[0]!.rules };
-  for await (const decided of decideUpTo(db, new Date(upTo), { rules })) accepted(decided);
+  let instants = 0;
+  for await (const decided of decideUpTo(db, new Date(upTo), { rules })) {
+    accepted(decided);
+    instants += 1;
+  }
+  return instants;
 }
 
 /** Makes the operators' retractions that follow the decision of this instant. */

@@ -2,7 +2,7 @@
  * Whether and when an incident opens for one REST component, measured from three regions, whose requests sometimes fail
  * by chance. Implements only the parts of docs/rulebook.md, chapters 3, 5 and 6, that apply to such a component, so
  * that thousands of days take seconds: no region is silent or impaired, no sample is missing, and no incident was open
- * before. `jitter.test.ts` compares it with the whole rule book.
+ * before. `jitter.test.ts` compares it with the whole rule book. Random worlds have such slots, too.
  */
 import type { Rules } from "../second-opinion/world.js";
 

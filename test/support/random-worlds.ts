@@ -17,9 +17,9 @@ export interface Run {
 }
 
 /** Makes worlds of one venue, in which regions are never impaired. They share their one to four regions. */
-export function componentWorlds(seed: number, count: number, rules: Rules): Run {
+export function componentWorlds(seed: number, count: number, rules: Rules, makeFrame = frameOf): Run {
   const dice = new Dice(seed);
-  const { cadencesS, ...frame } = frameOf(seed, dice, rules);
+  const { cadencesS, ...frame } = makeFrame(seed, dice, rules);
   frame.rules.impaired_min_venues = 1_000_000;
   // less often than the rule book's ten seconds: the run has far more incidents at once than in practice, and judging
   // them again is slow
@@ -41,8 +41,8 @@ export function componentWorlds(seed: number, count: number, rules: Rules): Run 
 }
 
 /** Makes small fleets, in which regions are impaired. Each has its own regions; a single fleet may have one alone. */
-export function fleets(seed: number, count: number, rules: Rules): Run {
-  const { cadencesS, ...frame } = frameOf(seed, new Dice(seed), rules);
+export function fleets(seed: number, count: number, rules: Rules, makeFrame = frameOf): Run {
+  const { cadencesS, ...frame } = makeFrame(seed, new Dice(seed), rules);
   const alone = seed % 6 === 5;
   // each fleet has at least as many regions, and together the fleets are one registry
   frame.rules.quorum_min_regions = Math.min(frame.rules.quorum_min_regions, 2);
@@ -61,8 +61,9 @@ export function fleets(seed: number, count: number, rules: Rules): Run {
       ...regionalTroubles(own, world),
       ...(own.happens(0.4) ? [reachingRegionsInTurn(own, world)] : []),
     ];
+    const most = frame.silences.length > 0 ? 8 : 2;
     return withSamples(world, own, (component, venue) => [
-      ...(own.happens(0.4) ? troublesOf(own, frame, component, regions).slice(0, 2) : []),
+      ...(own.happens(0.4) ? troublesOf(own, frame, component, regions).slice(0, most) : []),
       ...(own.happens(0.15) ? blocked(own, frame, regions) : []),
       ...regional.flatMap((trouble) => trouble(venue)),
     ]);
@@ -70,23 +71,27 @@ export function fleets(seed: number, count: number, rules: Rules): Run {
   return { seed, worlds };
 }
 
-/** Its engine does not catch up, so cutting its time would make another pause. */
-export function hasPause({ worlds }: Run): boolean {
-  const { rules } = worlds[0]!;
-  return rules.catch_up_ms === rules.step_ms;
-}
-
-/** Picks some of its instants, nearly all or a few minutes apart; always the last, and those of an operator's acts. */
+/**
+ * Picks the instants at which an engine comes that is away for one step, a few minutes or half of the time. It comes
+ * after each act of an operator, and never too late to catch up, except where the run has such a pause.
+ */
 export function cutAtRandom({ seed, worlds }: Run): number[] {
   const dice = new Dice(seed);
-  const { instants } = worlds[0]!;
-  const acts = worlds.flatMap(({ retractions }) => retractions);
-  let next = 0;
-  return instants.filter((at, place) => {
-    const due = place === next || place === instants.length - 1;
-    if (place === next) next += dice.weighted([1, 1, 2, dice.whole(3, 50)]);
-    return due || acts.some((retraction) => retraction.at === at);
-  });
+  const { instants, rules } = worlds[0]!;
+  const acts = new Set(worlds.flatMap(({ retractions }) => retractions.map(({ at }) => at)));
+  const follows = (place: number) => instants[place]! - instants[place - 1]! === rules.step_ms;
+  const comesBy = [instants[0]!];
+  let place = 0;
+  while (place < instants.length - 1) {
+    const longest = Math.max(50, Math.floor(instants.length / 2));
+    const steps = Math.min(dice.weighted([1, 1, 2, dice.whole(3, longest)]), rules.catch_up_ms / rules.step_ms);
+    const from = place;
+    place += 1;
+    if (!follows(place)) place = instants.indexOf(instants[place]! + rules.catch_up_ms);
+    else while (place - from < steps && follows(place + 1) && !acts.has(instants[place]!)) place += 1;
+    comesBy.push(instants[place]!);
+  }
+  return comesBy;
 }
 
 /** Returns its samples as they become known, in random order within a batch. A few come again, with other content. */

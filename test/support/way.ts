@@ -42,12 +42,7 @@ const quickRules = {
   recovery_hold_ms: 2 * cadenceMs,
   // a relapse takes four seconds to show
   flap_hold_ms: 10 * cadenceMs,
-  // between the delay of a busy machine and the timeout
-  slow_floor_ms: 300,
 };
-
-/** The REST latency of the day before. */
-const usualLatencyMs = 5;
 
 const quiet = makeLog("test", "error");
 
@@ -74,8 +69,6 @@ export interface WayOptions extends Pick<WorldOptions, "aged" | "faults" | "play
   registry?: Registry;
   /** These venues of it; by default all, which take twice the time of eight. */
   only?: string[];
-  /** The venue that has a typical latency, so that it can be slow; a busy machine would make any venue slow. */
-  typicalOf?: string;
   /** The machine of each region's probes. Default: unknown, so that each region is a place of its own. */
   machines?: Record<string, string>;
   /** Called after each tick of the engine. */
@@ -84,7 +77,7 @@ export interface WayOptions extends Pick<WorldOptions, "aged" | "faults" | "play
 
 /** Everything is closed when the test ends. */
 export async function startWay(t: Test, options: WayOptions = {}): Promise<Way> {
-  const { typicalOf, machines = {}, onTick, only, ...ofWorld } = options;
+  const { machines = {}, onTick, only, ...ofWorld } = options;
   const { pool, registry: packaged } = await migratedDatabase(t);
   const whole = options.registry ?? packaged;
   const real = { ...whole, venues: whole.venues.filter(({ id }) => only?.includes(id) ?? true) };
@@ -93,7 +86,6 @@ export async function startWay(t: Test, options: WayOptions = {}): Promise<Way> 
   const registry = quickened(world.registry);
   await migrate(pool, registry, quiet);
   await recordMachines(pool, machines);
-  if (typicalOf) await recordDayBefore(pool, typicalOf);
   const web = await startWeb({
     ...{ pool, registry, log: quiet, port: 0, host: "127.0.0.1", rateLimit: 0, trustProxy: [] },
     ...{ baseUrl: "http://127.0.0.1", siteUrl: "http://localhost" },
@@ -115,20 +107,6 @@ async function recordMachines(pool: Pool, machines: Record<string, string>): Pro
     from jsonb_each_text(${JSON.stringify(machines)}::jsonb) m
     join region g on g.region = m.key
   `);
-}
-
-/** Inserts samples hour by hour, so that there is a typical latency. */
-async function recordDayBefore(pool: Pool, venue: string): Promise<void> {
-  await pool.query(sql`
-    insert into sample (ts, component_id, region_id, good, latency_us)
-    select h.hour, c.component_id, g.region_id, true, ${usualLatencyMs * 1000}
-    from component c
-    join venue v using (venue_id)
-    cross join region g
-    cross join generate_series(now() - interval '1 day', now() - interval '1 hour', interval '1 hour') as h (hour)
-    where c.kind = 'rest' and v.venue = ${venue}
-  `);
-  await pool.query(sql`call upkeep.refresh('sample_hour', now() - interval '2 days', now())`);
 }
 
 /** @returns `venue component` strings; of all of REST where the component is `rest:*` */

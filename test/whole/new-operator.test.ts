@@ -6,13 +6,15 @@
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import t, { type Test } from "tap";
 import { sql } from "../../shared/database/pool.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import type { ScriptedFault } from "../../simulator/faults.js";
-import type { VenuePlayer } from "../../simulator/player.js";
+import type { VenuePlayer, Conversation, VenueSession } from "../../simulator/player.js";
+import type { Registry, Venue } from "../../shared/registry/registry.js";
+import { playerOf } from "../../simulator/players.js";
 import { get, readBoard, readIncidents } from "../support/board.js";
-import { ofAnyAge, recordedPlayers, type RecordedAnswer, type RecordedSocket } from "../support/recorded-venues.js";
 import { followStates } from "../support/states.js";
 import { componentsOf, startWay, type Way } from "../support/way.js";
 
@@ -134,4 +136,91 @@ async function saysWhy(t: Test, { url }: Way, refused: readonly string[]) {
 
 function read<T>(name: string): T {
   return JSON.parse(readFileSync(`${folder}${name}`, "utf8")) as T;
+}
+
+/** An answer of `rest.json`. */
+interface RecordedAnswer {
+  venue: string;
+  component: string;
+  body: string;
+  good: boolean;
+}
+
+/** What a venue of `ws.json` said, each frame as text. */
+interface RecordedSocket {
+  venue: string;
+  binary: boolean;
+  hello: string[];
+  /** Null: none was recorded. */
+  pong: string | null;
+  streams: Record<string, { ack: string; data: string[] }>;
+}
+
+/**
+ * Players that repeat the recordings. What was not recorded is played by the world's own.
+ *
+ * @returns by venue id
+ */
+function recordedPlayers(
+  { venues }: Registry,
+  answers: readonly RecordedAnswer[],
+  sockets: readonly RecordedSocket[],
+): Record<string, VenuePlayer> {
+  return Object.fromEntries(
+    venues.map((venue) => {
+      const usual = playerOf(venue);
+      const recorded = sockets.find((one) => one.venue === venue.id);
+      const good = answers.filter((one) => one.venue === venue.id && one.good);
+      const rest = Object.fromEntries(good.map(({ component, body }) => [component, () => parsed(body)]));
+      const socket = recorded ? socketOf(venue, recorded) : usual.socket;
+      return [venue.id, { ...usual, rest: { ...usual.rest, ...rest }, ...(socket && { socket }) }];
+    }),
+  );
+}
+
+/** A venue of the registry that is played from recordings: their data are as old as they are, so no age is judged. */
+function ofAnyAge(registry: Registry): Registry {
+  const venues = structuredClone(registry.venues);
+  for (const { rest, socket } of venues) {
+    for (const endpoint of rest) delete endpoint.dataTime;
+    for (const stream of socket?.streams ?? []) delete stream.eventTime;
+  }
+  return { ...registry, venues };
+}
+
+function socketOf(venue: Venue, recorded: RecordedSocket): NonNullable<VenuePlayer["socket"]> {
+  return { binary: recorded.binary, converse: (session) => converse(session, venue, recorded) };
+}
+
+function converse(session: VenueSession, { socket }: Venue, { hello, pong, streams }: RecordedSocket): Conversation {
+  for (const frame of hello) say(session, frame);
+  return {
+    message(message) {
+      const stream = socket!.streams.find(({ subscribe }) => isDeepStrictEqual(timeless(subscribe), timeless(message)));
+      const recorded = stream && streams[stream.name];
+      if (!recorded) return answerPing();
+      say(session, recorded.ack);
+      let place = 0;
+      session.play(stream.name, () => parsed(recorded.data[place++ % recorded.data.length]!));
+    },
+    text: answerPing,
+  };
+
+  function answerPing() {
+    if (pong !== null) say(session, pong);
+  }
+}
+
+function say(session: VenueSession, frame: string) {
+  if (frame.startsWith("{") || frame.startsWith("[")) session.say(JSON.parse(frame));
+  else session.sayText(frame);
+}
+
+/** Gate's subscription has the time in it. */
+function timeless(message: unknown): unknown {
+  return JSON.parse(JSON.stringify(message), (key, inner: unknown) => (key === "time" ? 0 : inner));
+}
+
+function parsed(text: string): unknown {
+  return JSON.parse(text);
 }

@@ -4,7 +4,22 @@ import { basename } from "node:path";
 import t from "tap";
 import ts from "typescript";
 import { packagedFile } from "../../../shared/config/package.js";
-import { rules } from "../../support/spec-rules.js";
+import { rulesOfAlerts } from "../../support/spec-rules/alerts.js";
+import { rulesOfEveryAnswer } from "../../support/spec-rules/every-answer.js";
+import { rulesOfFleet } from "../../support/spec-rules/fleet.js";
+import { rulesOfIncidents } from "../../support/spec-rules/incidents.js";
+import type { Rule } from "../../support/spec-rules/rule.js";
+import { rulesOfTablesAndMetrics } from "../../support/spec-rules/tables-and-metrics.js";
+import { rulesOfVenues } from "../../support/spec-rules/venues.js";
+
+const rules: Rule[] = [
+  ...rulesOfEveryAnswer,
+  ...rulesOfVenues,
+  ...rulesOfFleet,
+  ...rulesOfIncidents,
+  ...rulesOfAlerts,
+  ...rulesOfTablesAndMetrics,
+];
 
 interface Named {
   /** Names of the tests that always run. */

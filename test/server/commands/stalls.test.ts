@@ -13,11 +13,13 @@ import { type Db, sql } from "../../../shared/database/pool.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { parseRegistry } from "../../../shared/registry/load-registry.js";
 import type { Stream } from "../../../shared/registry/registry.js";
+import type { Fault } from "../../../shared/measurement/sample.js";
 import { emptyDatabase, migratedDatabase } from "../../support/database.js";
 import { pastIncident } from "../../support/fleet.js";
-import { type HeardSlot, slotMs, slotsOf, storeHeard } from "../../support/stream-slots.js";
 import { randomFrom } from "../../support/random-samples.js";
 import { runCli } from "../../support/run-script.js";
+
+const slotMs = 10_000;
 
 const dayMs = 86_400_000;
 
@@ -380,4 +382,47 @@ function listen(random: () => number, meanMs: number, slotCount: number) {
     slots.push({ quietMs: meter.read(readMs, slotMs)!.quietMs });
   }
   return { slots, silences };
+}
+
+interface HeardSlot {
+  /** Null: not measured. */
+  quietMs: number | null;
+  fault?: Fault;
+}
+
+interface HeardSeries {
+  venue: string;
+  component: string;
+  region: string;
+  /** The end of the first slot; the others end ten seconds apart. */
+  from: Date;
+  slots: HeardSlot[];
+}
+
+/** Stores a series without replacing samples. */
+async function storeHeard(db: Db, { venue, component, region, from, slots }: HeardSeries): Promise<void> {
+  const quietMs = slots.map((slot) => slot.quietMs);
+  const faults = slots.map((slot) => slot.fault ?? null);
+  await db.query(sql`
+    insert into sample (ts, component_id, region_id, good, fault, messages, quiet_ms)
+    select
+      ${from}::timestamptz + (s.nth - 1) * ${slotMs}::int * interval '1 ms', c.component_id, g.region_id, s.fault is null, s.fault, 1, s.quiet_ms
+    from unnest(${quietMs}::int[], ${faults}::fault[]) with ordinality as s (quiet_ms, fault, nth)
+    join venue v on v.venue = ${venue}
+    join component c on c.venue_id = v.venue_id and c.component = ${component}
+    join region g on g.region = ${region}
+    where s.quiet_ms is not null
+  `);
+}
+
+/**
+ * Parses a line such as `1 8 18 . 2 x30`: longest silences in seconds. `.` was not measured, and with `x` the venue
+ * refused the subscription.
+ */
+function slotsOf(line: string): HeardSlot[] {
+  return line.split(" ").map((word) => {
+    if (word === ".") return { quietMs: null };
+    if (word.startsWith("x")) return { quietMs: Number(word.slice(1)) * 1000, fault: "handshake" };
+    return { quietMs: Number(word) * 1000 };
+  });
 }

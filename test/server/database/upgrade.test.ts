@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
-import { type Db, type Pool, sql } from "../../../shared/database/pool.js";
+import { type Db, type Pool, sql, openPool } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migrate } from "../../../server/database/migrate.js";
 import { packagedFile } from "../../../shared/config/package.js";
@@ -14,7 +14,6 @@ import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { definitionsFault, schemaState } from "../../../server/database/schema-state.js";
 import { migratedDatabase, type TestDatabase } from "../../support/database.js";
 import { ago, measured } from "../../support/fleet.js";
-import { watchLockWaits } from "../../support/lock-waits.js";
 import { madeSample } from "../../support/made-sample.js";
 import { poolOn } from "../../support/pool-on.js";
 import { append, sqlCopy } from "../../support/sql-copy.js";
@@ -217,4 +216,44 @@ async function formerSchemas(db: Db) {
 /** The application name that identifies its waits. */
 function migratorOn(t: Test, url: string): Pool {
   return poolOn(t, url, { applicationName: "migrate" });
+}
+
+interface LockWaits {
+  /** The longest wait of another program so far, milliseconds. */
+  longestMs: () => number;
+  stop: () => Promise<void>;
+}
+
+/**
+ * Measures how long others waited for a migration's locks, from PostgreSQL's own record of each wait, which excludes
+ * the slowness of a busy machine.
+ *
+ * @param url of the database; it is read over a separate pool
+ */
+function watchLockWaits(url: string): LockWaits {
+  const log = makeLog("test", "warn");
+  const pool = openPool(url, { applicationName: "lock watch", log, max: 1 });
+  let longestMs = 0;
+  let stopped = false;
+  async function watch() {
+    while (!stopped) {
+      const [row] = await pool.query<{ ms: number | null }>(sql`
+        select max(extract(epoch from clock_timestamp() - l.waitstart) * 1000)::int as ms
+        from pg_locks l
+        join pg_stat_activity a using (pid)
+        where not l.granted and a.datname = current_database() and a.application_name <> 'venuewatch migrate'
+      `);
+      longestMs = Math.max(longestMs, row!.ms ?? 0);
+      await sleep(10);
+    }
+  }
+  const watching = watch();
+  return {
+    longestMs: () => longestMs,
+    async stop() {
+      stopped = true;
+      await watching;
+      await pool.close();
+    },
+  };
 }

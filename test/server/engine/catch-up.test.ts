@@ -1,4 +1,7 @@
-/** After the engine was away: what it decides, which alerts it writes, and what readers see meanwhile. */
+/**
+ * After the engine was away: how much it decides, which alerts it writes, and what readers and analysts see. What it
+ * decides is in `second-opinion-fleets.test.ts`.
+ */
 import t from "tap";
 import { type Pool, sql } from "../../../shared/database/pool.js";
 import { startCore } from "../../../server/engine/core.js";
@@ -6,9 +9,8 @@ import { rulesRow } from "../../../server/engine/rules.js";
 import { accepted, decideUpTo, dueInstants, tick } from "../../../server/engine/tick.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migratedDatabase } from "../../support/database.js";
-import { everythingDecided, forgetDecisions } from "../../support/decisions.js";
+import { forgetDecisions } from "../../support/decisions.js";
 import { measured } from "../../support/fleet.js";
-import { decideAllAlong, decideWithPauses, insertGappedWorld, makeGappedWorld } from "../../support/gapped-worlds.js";
 import { poolOn } from "../../support/pool-on.js";
 import { until } from "../../support/until.js";
 
@@ -17,24 +19,6 @@ const hourMs = 60 * minuteMs;
 /** The present rules, with fewer instants. */
 const quick = { ...rulesRow, step_ms: 10_000 };
 const ticker = { venue: "kraken", component: "rest:ticker" };
-
-/** Worlds in which much happens around the pauses; the first has skipped instants. GAPPED_WORLDS sets how many more. */
-const seeds = [7, ...Array.from({ length: Number(process.env.GAPPED_WORLDS ?? 0) }, (_, i) => 26 + i)];
-
-void t.test("an engine that was away decides as if it had not been", async (t) => {
-  const { pool } = await migratedDatabase(t);
-  for (const seed of seeds) {
-    const world = makeGappedWorld(seed, 2.5);
-    await insertGappedWorld(pool, world);
-    await forgetDecisions(pool);
-    const all = await decideAllAlong(pool, world);
-    const expected = await everythingDecided(pool);
-    await forgetDecisions(pool);
-    const some = await decideWithPauses(pool, world);
-    t.strictSame(await everythingDecided(pool), expected, `world ${seed}, with ${some} of ${all} instants decided`);
-    if (seed === seeds[0]) t.ok(some < all, "some of its instants were skipped");
-  }
-});
 
 void t.test("a pause of the engine", async (t) => {
   const { pool } = await migratedDatabase(t);
@@ -56,63 +40,6 @@ void t.test("a pause of the engine", async (t) => {
     for await (const one of decideUpTo(pool, ago(0), { rules: quick })) accepted(one);
     const since = ago(8 * hourMs - 50_000);
     t.strictSame(await tickers(pool), [{ state: "unknown", since }], "since the last minute had too few samples");
-  });
-
-  await t.test("includes what happens long after the last sample", async (t) => {
-    const world = { startMs: +ago(130 * minuteMs), endMs: +ago(80 * minuteMs) };
-    const steps = { ...rulesRow, step_ms: 20_000 };
-    const of = { from: ago(130 * minuteMs), to: ago(120 * minuteMs) };
-    async function isTheSame(what: string) {
-      await forgetDecisions(pool);
-      await decideAllAlong(pool, { ...world, rules: steps });
-      const expected = await everythingDecided(pool);
-      await forgetDecisions(pool);
-      await tick(pool, new Date(world.startMs), { rules: steps });
-      for (const to of [of.to, new Date(world.endMs)])
-        for await (const one of decideUpTo(pool, to, { rules: steps })) accepted(one);
-      t.strictSame(await everythingDecided(pool), expected, what);
-    }
-
-    await measured(pool, { ...ticker, ...of });
-    const regions = ["eu-central", "us-east"];
-    await measured(pool, { ...ticker, from: ago(121 * minuteMs), to: of.to, regions, fault: "timeout" });
-    // samples that a spool of us-east held back: every second answer was good
-    await pool.query(sql`
-      update sample s set received_after_s = 560, good = true, fault = null, latency_us = 80000
-      from region g
-      where g.region_id = s.region_id and g.region = 'us-east' and s.ts > ${ago(122 * minuteMs)}
-        and extract(epoch from s.ts)::bigint / 5 % 2 = 0
-    `);
-    await isTheSame("a retraction by samples that arrive later");
-    t.match(await incidents(pool), [{ retracted_at: Date }]);
-
-    const slow = { venue: "okx", component: "rest:ticker", ...of };
-    await pool.query(sql`update component set cadence_ms = 300000 where component = 'rest:ticker'`);
-    await measured(pool, slow);
-    await isTheSame("an endpoint that is measured every five minutes");
-    await pool.query(sql`update component set cadence_ms = 5000 where component = 'rest:ticker'`);
-  });
-
-  await t.test("that is longer than the limit is not caught up", async (t) => {
-    const rules = { ...quick, catch_up_ms: 10 * minuteMs };
-    await measured(pool, { ...ticker, from: ago(hourMs), to: ago(0) });
-    await measured(pool, { ...ticker, from: ago(22 * minuteMs), to: ago(15 * minuteMs), fault: "timeout" });
-    await tick(pool, ago(30 * minuteMs), { rules });
-    for await (const one of decideUpTo(pool, ago(20 * minuteMs), { rules })) accepted(one);
-    t.match(await incidents(pool), [{ closed_at: null }]);
-
-    const walk = decideUpTo(pool, ago(0), { rules });
-    const first = accepted((await walk.next()).value!);
-    t.strictSame(new Date(first.at), ago(10 * minuteMs), "no earlier instant is decided");
-    t.strictSame(await tickers(pool), [{ state: "operational", since: ago(10 * minuteMs) }], "states start again");
-    for await (const one of walk) accepted(one);
-    const closed = [{ closed_at: ago(9 * minuteMs) }];
-    t.match(await incidents(pool), closed, "an open incident continues, and closes after its hold");
-    const due = await dueInstants(pool, new Date(now + 10_000), rules);
-    t.notOk(
-      due.some(({ fromScratch }) => fromScratch),
-      "the engine then decides as usual",
-    );
   });
 
   await t.test("leaves analysts the state of every decided instant, and none of the others", async (t) => {
@@ -252,10 +179,6 @@ function statesAt(pool: Pool, at: Date) {
     where k.started_at <= ${at} and coalesce(k.ended_at, 'infinity') > ${at}
     order by 1, 2
   `);
-}
-
-function incidents(pool: Pool) {
-  return pool.query(sql`select closed_at, retracted_at from incident order by incident_id`);
 }
 
 function alerts(pool: Pool) {

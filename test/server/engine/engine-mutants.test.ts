@@ -2,11 +2,25 @@ import t from "tap";
 import { type Db, type Pool, sql } from "../../../shared/database/pool.js";
 import { readDefinitions, sqlFolder } from "../../../shared/database/sql-files.js";
 import { migratedDatabase } from "../../support/database.js";
-import { mutants } from "../../support/engine-mutants.js";
 import type { Mutant } from "../../support/engine-mutants/mutant.js";
 import { everyMutant, inTurn, whichMutants } from "../../support/mutants-in-turn.js";
 import { goesAsExpected, play } from "../../support/scenario-play.js";
 import { readScenarios, type Scenario } from "../../support/scenario.js";
+import { ofImpairedRegions } from "../../support/engine-mutants/impaired-regions.js";
+import { ofIncidentLives } from "../../support/engine-mutants/incident-lives.js";
+import { ofIncidentOpenings } from "../../support/engine-mutants/incident-openings.js";
+import { ofInstants } from "../../support/engine-mutants/instants.js";
+import { ofOutliers } from "../../support/engine-mutants/outliers.js";
+import { ofQuorum } from "../../support/engine-mutants/quorum.js";
+import { ofRegionVerdicts } from "../../support/engine-mutants/region-verdicts.js";
+import { ofUnjudged } from "../../support/engine-mutants/unjudged.js";
+import { ofTypicalLatency } from "../../support/engine-mutants/typical-latency.js";
+
+/** All mutants, by chapter of the rule book. */
+const mutants = [
+  ...[ofInstants, ofTypicalLatency, ofRegionVerdicts, ofImpairedRegions],
+  ...[ofOutliers, ofUnjudged, ofQuorum, ofIncidentLives, ofIncidentOpenings],
+];
 
 void t.test("a scenario fails if any clause of the rule book is removed", async (t) => {
   const { pool } = await migratedDatabase(t);

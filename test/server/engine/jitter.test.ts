@@ -1,11 +1,8 @@
 /**
  * Normal jitter opens no incident; a component that fails a quarter of its requests in all regions has an incident
- * within minutes.
+ * within minutes. By a model, which is compared with the second opinion; random worlds compare that with the engine.
  */
 import t from "tap";
-import { sql } from "../../../shared/database/pool.js";
-import { migratedDatabase } from "../../support/database.js";
-import { decide, gatherStatistics, insertSamples, watch } from "../../support/engine-on-worlds.js";
 import {
   firstOpeningS,
   jitter,
@@ -51,37 +48,21 @@ void t.test("partial failures open an incident within minutes", (t) => {
   t.end();
 });
 
-void t.test("the model of jitter decides as the engine does", async (t) => {
-  const { pool } = await migratedDatabase(t);
+void t.test("the model of jitter decides as the rule book says", (t) => {
   const random = randomFrom(3);
   let opened = 0;
   for (let i = 0; i < 12; i += 1) {
     const trouble = { errorShare: 0.1 + 0.2 * random(), timeoutShare: 0.05 };
     const phaseS = i % 5;
     const seen = regions.map(() => randomSlots(random, 160, trouble, 50));
-    const world = worldOf(seen, phaseS);
     const openedS = firstOpeningS(seen, phaseS, rulesOfTheBook);
     const expected = openedS === null ? null : firstSlotMs + (phaseS + openedS) * 1000;
-
-    const [incident] = secondOpinion(world).incidents;
+    const [incident] = secondOpinion(worldOf(seen, phaseS)).incidents;
     t.equal(incident?.openedAt ?? null, expected, `world ${i}`);
-    if (expected === null || opened === 3) continue;
-
-    opened += 1;
-    const run = { seed: i, worlds: [world] };
-    await watch(pool, run);
-    await insertSamples(pool, world.samples);
-    await gatherStatistics(pool);
-    const { step_ms } = rulesOfTheBook;
-    for (let at = expected - 6 * step_ms; at <= expected; at += step_ms)
-      await decide(pool, run, at, at < expected - 5 * step_ms);
-    const incidents = await pool.query<{ opened_at: Date }>(sql`select opened_at from incident`);
-    t.strictSame(
-      incidents.map(({ opened_at }) => +opened_at),
-      [expected],
-    );
+    if (incident) opened += 1;
   }
-  t.equal(opened, 3, "three worlds were compared with the engine");
+  t.ok(opened > 2 && opened < 12, `${opened} worlds have an incident`);
+  t.end();
 });
 
 /** One component with the measurements of these slots, and nothing else. */

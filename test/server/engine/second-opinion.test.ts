@@ -237,6 +237,25 @@ const worldsWithPauses: Record<string, { comesBy: number[]; text: string }> = {
       eu x*3@115
       us .*3@700`,
   },
+  "an endpoint of every five minutes opens and closes long after its last sample": {
+    comesBy: [...Array.from({ length: 61 }, (_, i) => i * 20), 5400],
+    text: `271 instants every 20s
+      rules unmeasured_close_ms=1200000
+      regions eu us
+      okx rest:ticker, every 300s
+      eu from -3000s .*11 x*3
+      us from -3000s .*11 x*3`,
+  },
+  "an incident stays open when some instants were missed for good, and closes after its hold": {
+    comesBy: [...Array.from({ length: 25 }, (_, i) => i * 5), 400, 420],
+    text: `85 instants every 5s
+      rules catch_up_ms=200000
+      away from 125s to 200s
+      regions eu us
+      okx rest:ticker, every 5s
+      eu .*12 x*10 .*78
+      us .*12 x*10 .*78`,
+  },
   "states start again when some instants were missed for good": {
     comesBy: [...Array.from({ length: 13 }, (_, i) => i * 5), 300],
     text: `61 instants every 5s

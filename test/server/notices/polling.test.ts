@@ -128,6 +128,8 @@ void t.test("core reads the feeds of the simulated world", async (t) => {
       ["lost-fields", {}, /expected/],
       ["back-in-time", {}, /went back in time/],
       ["reset", {}, /./],
+      ["error-inside", {}, /./],
+      ["endless", {}, /./],
     ];
     const { world, readAll, lines } = await openPolling(t, pool);
     await readAll(12);

@@ -12,6 +12,10 @@ export const ofInstants: Record<string, Mutant> = {
     becomes: "false",
     noticedBy: ["1-engine-away-for-hours"],
   },
+  "after a long absence an entry ends only when the engine is back": {
+    clause: "\n        or i.instant in (select e.instant from ends e)",
+    noticedBy: ["1-entry-ends-while-away"],
+  },
   "states survive a period without decisions": {
     clause: "if from_scratch then",
     becomes: "if false then",

@@ -9,6 +9,10 @@ export class Dice {
   happens(share: number): boolean {
     return this.#random() < share;
   }
+  /** From 0 to 1. */
+  share(): number {
+    return this.#random();
+  }
   /** Includes both ends. */
   whole(from: number, to: number): number {
     return from + Math.floor(this.#random() * (to - from + 1));

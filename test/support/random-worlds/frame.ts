@@ -1,8 +1,18 @@
-/** The rules and instants that all worlds of a run share. */
+/** The rules, instants and silences that all worlds of a run share. */
 import type { Rules, World } from "../../second-opinion/world.js";
 import { Dice } from "./dice.js";
 
-export type Frame = Pick<World, "rules" | "instants">;
+export interface Span {
+  from: number;
+  to: number;
+}
+
+export interface Frame extends Pick<World, "rules" | "instants"> {
+  /** The instants after which an operator may act: those at which the engine comes, however it is run. */
+  actsAt: number[];
+  /** Nobody measures within them. */
+  silences: Span[];
+}
 
 /** A world without its samples. */
 export type Unfilled = Frame & Pick<World, "regions" | "venues" | "vantages">;
@@ -27,12 +37,47 @@ export function frameOf(seed: number, dice: Dice, usual: Rules): Frame & { caden
   const instants = Array.from({ length: count }, (_, i) => begins + i * stepMs);
   // the slowest component determines how much is read at each instant, for all of them
   const cadencesS = kind === "slow" ? [15, 30, 30, 60] : [5, 5, 10];
-  if (seed % 4 !== 2) return { rules, instants, cadencesS };
+  const frame = { rules, instants, actsAt: instants, silences: [], cadencesS };
+  if (seed % 4 !== 2) return frame;
   const from = dice.whole(Math.ceil(count / 4), count / 2);
+  return awayTooLong(frame, from, dice.whole(3, 20), rules.step_ms);
+}
+
+/**
+ * Makes a frame of a hundred minutes, most of an hour of which nobody measures, so that an engine that was away skips
+ * instants. Slow cadences keep the samples before it within the window. In every second run the engine is once away for
+ * longer than it catches up with.
+ */
+export function gappedFrameOf(seed: number, dice: Dice, usual: Rules): Frame & { cadencesS: number[] } {
+  const stepMs = 20_000;
+  const count = 300;
+  const rules = { ...(seed % 3 === 0 ? usual : varied(usual, dice)), step_ms: stepMs };
+  // typical latencies change within the time
+  const begins = Date.parse("2026-03-10T12:10:00Z") - dice.whole(10, 90) * minuteMs;
+  const instants = Array.from({ length: count }, (_, i) => begins + i * stepMs);
+  const silence = (fromMinute: number, lastsMs: number): Span => {
+    const from = begins + fromMinute * minuteMs + dice.whole(0, 59_999);
+    return { from, to: from + lastsMs };
+  };
+  const silences = [
+    silence(dice.whole(20, 30), dice.whole(40, 55) * minuteMs),
+    silence(dice.whole(0, 99), dice.whole(10_000, 10 * minuteMs)),
+  ];
+  const cadencesS = seed % 4 === 3 ? [60, 300] : [10, 20, 60];
+  const frame = { rules, instants, actsAt: instants, silences, cadencesS };
+  if (seed % 2 === 1) return frame;
+  return awayTooLong(frame, dice.whole(60, 200), dice.whole(20, 60), dice.weighted([5, 10]) * minuteMs);
+}
+
+/** Removes some instants: when the engine comes again, they lie further back than it catches up. */
+function awayTooLong<One extends Frame>(frame: One, place: number, count: number, catchUpMs: number): One {
+  const instants = frame.instants.toSpliced(place, count);
+  const comesAgainAt = instants[place]! + catchUpMs;
   return {
-    rules: { ...rules, catch_up_ms: rules.step_ms },
-    instants: instants.toSpliced(from, dice.whole(3, 20)),
-    cadencesS,
+    ...frame,
+    rules: { ...frame.rules, catch_up_ms: catchUpMs },
+    instants,
+    actsAt: instants.filter((at, nth) => nth < place || at >= comesAgainAt),
   };
 }
 

@@ -1,12 +1,10 @@
 /** What goes wrong with one component: at the venue, and on the way to it. */
 import type { Component } from "../../second-opinion/world.js";
 import { Dice } from "./dice.js";
-import { type Frame, minuteMs } from "./frame.js";
+import { type Frame, minuteMs, type Span } from "./frame.js";
 
 /** A fault in some regions for some time. */
-export interface WorldTrouble {
-  from: number;
-  to: number;
+export interface WorldTrouble extends Span {
   regions: string[];
   /** Changes the slot, the `place`-th of the trouble. */
   of: (place: number, slot: WorldSlot, component: Component) => void;
@@ -21,6 +19,8 @@ export interface WorldSlot {
   /** The venue prevents the slot, if it is bad. */
   prevented: boolean;
   slow: boolean;
+  /** Of a good answer that is not slow. */
+  latencyUs: number;
   lateMs: number;
 }
 
@@ -38,6 +38,10 @@ export function troublesOf(dice: Dice, frame: Frame, component: Component, measu
   if (dice.happens(0.1)) troubles.push(...unwitnessed(dice, frame, measuring));
   if (dice.happens(0.1)) troubles.push(hardlyKnown(dice, frame, measuring));
   if (dice.happens(0.15)) troubles.push(...blocked(dice, frame, measuring));
+  if (frame.silences.length > 0) {
+    troubles.push(heldBack(dice, frame, measuring));
+    if (dice.happens(0.4)) troubles.push(...contradicted(dice, frame, measuring));
+  }
   return troubles;
 }
 
@@ -174,11 +178,26 @@ function contradicted(dice: Dice, frame: Frame, measuring: string[]): WorldTroub
   ];
 }
 
-/** Begins often exactly on an instant, so that values lie exactly on limits. */
-export function spanWithin(dice: Dice, { instants, rules }: Frame, cadenceMs: number) {
+/** Samples of some regions reach the database long after their spool was filled. */
+function heldBack(dice: Dice, frame: Frame, measuring: string[]): WorldTrouble {
+  const { from, to } = spanWithin(dice, frame, 30_000);
+  const delivered = to + dice.weighted([0, 10, 20]) * minuteMs;
+  return { from, to, regions: dice.some(measuring), of: (_, slot) => (slot.lateMs = delivered - slot.ts) };
+}
+
+/**
+ * Begins often exactly on an instant, so that values lie exactly on limits; and often near the edge of a silence, where
+ * it matters.
+ */
+export function spanWithin(dice: Dice, { instants, rules, silences }: Frame, cadenceMs: number): Span {
   const aligned = dice.happens(0.5);
   const place = dice.whole(-10, instants.length - 1);
-  const from = instants[0]! + place * rules.step_ms + (aligned ? 0 : dice.whole(0, 9_999));
+  let begins = instants[0]! + place * rules.step_ms;
+  if (silences.length > 0 && dice.happens(0.6)) {
+    const edge = dice.weighted(silences.flatMap(({ from, to }) => [from, to])) + dice.whole(-12, 8) * minuteMs;
+    begins = Math.floor(edge / rules.step_ms) * rules.step_ms;
+  }
+  const from = begins + (aligned ? 0 : dice.whole(0, 9_999));
   const lasts = dice.weighted([
     dice.whole(1, 4) * cadenceMs,
     dice.whole(3, 16) * cadenceMs,

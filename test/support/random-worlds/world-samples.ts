@@ -2,6 +2,7 @@
 import type { Component, Retraction, Rules, Sample, Typical, World } from "../../second-opinion/world.js";
 import { Dice } from "./dice.js";
 import { dayMs, type Frame, minuteMs, type Unfilled } from "./frame.js";
+import { jitter, randomSlots } from "../jitter.js";
 import type { WorldSlot, WorldTrouble } from "./troubles.js";
 
 export function withSamples(
@@ -20,18 +21,19 @@ export function withSamples(
       const extra = dice.some(world.regions);
       const phaseMs = aligned ? 0 : dice.whole(0, component.cadenceMs - 1);
       while (dice.happens(0.1))
-        retractions.push({ venue: venue.id, component: component.id, at: dice.weighted(world.instants) });
+        retractions.push({ venue: venue.id, component: component.id, at: dice.weighted(world.actsAt) });
       const noise = dice.weighted([0, 0, 0, 0.02, 0.1]);
+      const isJittery = component.kind === "rest" && dice.happens(0.2);
       for (const region of world.regions) {
         if (!measuring.has(region) && !extra.includes(region)) continue;
         const usuallyLateMs = dice.weighted([0, 0, 300, 1_700]);
         const of = { venue: venue.id, component: component.id, region };
         const usual = component.kind === "rest" ? typicalOf(dice, world, of) : [];
         typical.push(...usual);
+        const slots = slotsOf(dice, world, component, phaseMs);
         samples.push(
-          ...slotsOf(dice, world, component, phaseMs)
-            .map((ts) => slotAt(dice, ts, noise, usuallyLateMs))
-            .map((slot) => troubled(slot, troubles, region, component))
+          ...(isJittery ? jitterySlots(dice, slots) : slots.map((ts) => slotAt(dice, ts, noise, usuallyLateMs)))
+            .map((slot) => troubled(slot, [...troubles, ...silencesOf(world)], region, component))
             .filter(({ measured }) => measured)
             .map((slot) => ({ ...of, ...sampleOf(dice, slot, component, usual, world.rules) })),
         );
@@ -59,7 +61,22 @@ function slotsOf(dice: Dice, { instants }: Frame, { cadenceMs }: Component, phas
 }
 
 function slotAt(dice: Dice, ts: number, noise: number, lateMs: number): WorldSlot {
-  return { ts, measured: true, bad: dice.happens(noise), fault: null, prevented: false, slow: false, lateMs };
+  const bad = dice.happens(noise);
+  return { ts, measured: true, bad, fault: null, prevented: false, slow: false, latencyUs: 80_000, lateMs };
+}
+
+/** Slots whose answers take a random time and sometimes fail by chance, and are known when they have come. */
+function jitterySlots(dice: Dice, slots: number[]): WorldSlot[] {
+  const trouble = { ...jitter, errorShare: dice.weighted([jitter.errorShare, 0.1, 0.2, 0.3]) };
+  const { failed, latencyMs } = randomSlots(() => dice.share(), slots.length, trouble);
+  return slots.map((ts, nth) => {
+    const tookMs = latencyMs[nth]!;
+    return { ...slotAt(dice, ts, 0, tookMs + 1), bad: failed[nth] === 1, latencyUs: tookMs * 1000 };
+  });
+}
+
+function silencesOf({ silences, regions }: Unfilled): WorldTrouble[] {
+  return silences.map((span) => ({ ...span, regions, of: (_, slot) => (slot.measured = false) }));
 }
 
 function troubled(slot: WorldSlot, troubles: WorldTrouble[], region: string, component: Component): WorldSlot {
@@ -71,7 +88,7 @@ function troubled(slot: WorldSlot, troubles: WorldTrouble[], region: string, com
 
 function sampleOf(
   dice: Dice,
-  { ts, bad, fault: given, prevented, slow, lateMs }: WorldSlot,
+  { ts, bad, fault: given, prevented, slow, latencyUs: usualUs, lateMs }: WorldSlot,
   { kind }: Component,
   typical: Typical[],
   rules: Rules,
@@ -93,7 +110,7 @@ function sampleOf(
   const limitUs = dice.weighted(limitsUs);
   const tookUs = slow
     ? dice.weighted([Math.ceil(limitUs), Math.ceil(limitUs), Math.ceil(limitUs) - 1, Math.ceil(limitUs) + 1, 4_000_000])
-    : 80_000;
+    : usualUs;
   // the latency of a failed sample or of a socket means nothing
   const telling = kind === "rest" && !bad;
   const latencyUs = telling || dice.happens(0.05) ? tookUs : null;

@@ -1,16 +1,14 @@
-/** Faults as text, and the faults that the world refuses to play. */
-import { readFile } from "node:fs/promises";
+/** Faults and notices as text, and those that the world refuses to play. */
 import t from "tap";
-import { packagedFile } from "../../shared/config/package.js";
-import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { checkFaults } from "../../simulator/fault-check.js";
 import { faultOf, nextChange, type ScriptedFault } from "../../simulator/faults.js";
+import { checkPosts } from "../../simulator/notices/post-check.js";
+import type { ScriptedPost } from "../../simulator/notices/posts.js";
 import { parseScript } from "../../simulator/script.js";
+import { at, begin, outage, registry } from "../support/world-pages.js";
 
 const startedAt = new Date("2026-01-01T00:00:00Z");
 const after = (seconds: number) => new Date(startedAt.getTime() + seconds * 1000);
-
-const registry = await loadRegistry("registry/default.json");
 
 void t.test("a line becomes a fault", (t) => {
   const text = `
@@ -92,7 +90,6 @@ void t.test("a fault that the registry does not know, or that its kind cannot ha
     [{ kind: "halted", venue: "kraken", component: "rest:time" }, /no words for it of kraken rest:time/],
     [{ kind: "refused", ...okx, host: "ws.okx.com" }, /only nodes of third parties refuse alone \(there are none\)/],
     [{ kind: "status", ...okx, component: "official", host: "openapi.okx.com" }, /served at one host only/],
-    [{ kind: "falls-behind", ...okx }, /okx reads no chain/],
     [{ kind: "chain-stands", ...okx }, /okx reads no chain/],
     [{ kind: "lags", ...okx }, /okx reads no chain; expected \* or one of/],
     [{ kind: "reset", ...okx, status: 503 }, /reset takes no status/],
@@ -130,10 +127,91 @@ void t.test("the first of overlapping faults applies", (t) => {
   t.end();
 });
 
-void t.test("the demo's script can be played", async (t) => {
-  const text = await readFile(packagedFile("simulator/demo.txt"), "utf8");
-  const { faults } = parseScript(text, startedAt);
-  checkFaults(faults, registry);
-  const within3Minutes = (fault: ScriptedFault) => !fault.from || fault.from < after(180);
-  t.ok(faults.filter(within3Minutes).length >= 4, "some faults begin soon");
+void t.test("a line becomes a post", (t) => {
+  const text = `
+    # "who says what
+    okx notice "Spot #2: ticker errors" disruption from=100s started=1m to=190s every=40m about=Spot # late
+    kraken notice "API" minor from=1m about="REST API",Futures says=none identified=2m impact=3m:critical title=4m:"The API" deleted=1h
+    okx rest:* * reset from=1m
+  `;
+  const { posts, faults } = parseScript(text, begin);
+  t.equal(faults.length, 1);
+  t.same(posts, [
+    {
+      venue: "okx",
+      title: "Spot #2: ticker errors",
+      impact: "disruption",
+      postedAt: at(100 / 60),
+      startedAt: at(1),
+      endedAt: at(190 / 60),
+      everyMs: 2_400_000,
+      components: ["Spot"],
+    },
+    {
+      venue: "kraken",
+      title: "API",
+      impact: "minor",
+      postedAt: at(1),
+      components: ["REST API", "Futures"],
+      indicator: "none",
+      changes: [
+        { at: at(2), status: "identified" },
+        { at: at(3), impact: "critical" },
+        { at: at(4), title: "The API" },
+      ],
+      deletedAt: at(60),
+    },
+  ]);
+  t.end();
+});
+
+void t.test("invalid lines of posts are named", (t) => {
+  const bad: [string, RegExp][] = [
+    ["okx notice Errors major from=1s", /line 1: expected "venue notice "title" impact/],
+    ['okx notice "Errors" from=1s', /line 2: expected "venue notice/],
+    ['okx notice "Errors" major', /line 3: a notice needs from=/],
+    ['okx notice "Errors major from=1s', /line 4: a quote is not closed/],
+    ['okx notice "Errors" major from=1s until=2s', /line 5: unknown setting until=2s/],
+    ['okx notice "Errors" major from=soon', /line 6: expected a duration/],
+    ['okx notice "Errors" major from=1s impact=critical', /line 7: expected a duration/],
+  ];
+  const text = bad.map(([line]) => line).join("\n");
+  for (const [, message] of bad) t.throws(() => parseScript(text, begin), { message });
+  t.end();
+});
+
+void t.test("posts that no feed would show are refused", (t) => {
+  const bad: [ScriptedPost, RegExp][] = [
+    [outage("gate"), /post 1 \(gate "Errors"\): unknown impact major; a gate-announcements has engine_upgrade/],
+    [outage("kraken-futures"), /its feed is that of kraken: let kraken post it/],
+    [outage("okx"), /unknown impact major; a okx-system-status has scheduled, unscheduled, disruption/],
+    [outage("kraken", { changes: [{ at: at(15), status: "over" }] }), /unknown status over; a statuspage has investi/],
+    [outage("kraken", { changes: [{ at: at(15), impact: "bad" }] }), /unknown impact bad/],
+    [outage("bybit", { impact: "incident", components: ["Spot"] }), /unknown component Spot; a bybit-\S+ has Trading/],
+    [outage("bybit", { impact: "incident", indicator: "none" }), /only a statuspage has one/],
+    [outage("kraken", { endedAt: at(10) }), /ends, changes or is deleted before it is posted/],
+    [outage("kraken", { startedAt: at(31) }), /ends before it begins/],
+    [outage("kraken", { everyMs: 1_200_000 }), /a repeating post needs an end within the period/],
+  ];
+  for (const [post, message] of bad) t.throws(() => checkPosts([post], registry), { message });
+  const silent = { ...registry, venues: registry.venues.map((venue) => ({ ...venue, official: null })) };
+  const message = /post 1 \(gate "Errors"\): the venue has no feed that the world plays/;
+  t.throws(() => checkPosts([outage("gate")], silent), { message });
+  t.end();
+});
+
+void t.test("faults that no feed can have are refused", (t) => {
+  const official = { venue: "deribit", component: "official" };
+  const bad: [ScriptedFault, RegExp][] = [
+    [{ kind: "reset", venue: "kraken-futures", component: "official" }, /no component official/],
+    [{ kind: "reset", ...official, regions: ["us-east"] }, /name no region/],
+    [{ kind: "silent", ...official }, /silent acts on stream only, not on official/],
+    [{ kind: "lost-fields", venue: "deribit" }, /lost-fields acts on official only: name it/],
+    [{ kind: "empty-list", venue: "deribit", component: "rest:*" }, /acts on official only, not on rest/],
+    [{ kind: "back-in-time", ...official, behindMs: 0 }, /behindMs is out of range/],
+  ];
+  for (const [fault, message] of bad) t.throws(() => checkFaults([fault], registry), { message });
+  const { faults } = parseScript("deribit official * back-in-time=2d", begin);
+  t.match(faults, [{ kind: "back-in-time", behindMs: 172_800_000 }]);
+  t.end();
 });
