@@ -10,7 +10,7 @@ import { listening, keepAlive, serveOkx, streams } from "../../support/okx-serve
 import { listeningLog } from "../../support/listening-log.js";
 import { until } from "../../support/until.js";
 
-/** Deep enough to exhaust the stack of code that recurses. All frames together fit into what a socket may send at once. */
+/** Deep enough to exhaust the stack of code that recurses. All frames together fit into the limit of one socket. */
 const deep = "[".repeat(13_000) + "]".repeat(13_000);
 const deepFields = `${'{"a":'.repeat(6_500)}1${"}".repeat(6_500)}`;
 
