@@ -48,7 +48,7 @@ const mayImport = {
   "server/mcp": [
     ...["shared", "server/api", "server/remote", "server/notices/sanitize-text.ts", client],
     ...["server/pages/format.ts", "server/pages/words.ts", "server/pages/snapshot-data.ts"],
-    "server/pages/parts/state-rank.ts",
+    ...["server/pages/parts/state-rank.ts", "server/pages/docs/documents.ts"],
   ],
   "server/move": ["shared", "server/database"],
   "server/notices": ["shared", "server/http"],

@@ -205,11 +205,18 @@ begin
         select unnest(range_agg(tstzrange(m.minute, m.minute + interval '1 minute' + looks_back + step, '[]'))) as span
         from measured m
       ),
-      -- an end of an entry needs no sample: it closes an incident
+      -- What happens without a sample: an entry ends, or an incident closes because its end is unknown. Until an instant
+      -- is decided, the state that the last decided one left is the newest.
       ends as (
-        select date_bin(step, c.ends_at - interval '1 microsecond', 'epoch') + step as instant
-        from component c
-        where c.ends_at > first_at - step and c.ends_at <= newest_at
+        select date_bin(step, e.at - interval '1 microsecond', 'epoch') + step as instant
+        from (
+          select c.ends_at from component c
+          union all
+          select greatest(s.not_bad_since, i.opened_at) + engine.ms(r.unmeasured_close_ms)
+          from engine.open_incidents_of(null) i
+          join component_state s using (component_id)
+        ) as e (at)
+        where e.at > first_at - step and e.at <= newest_at
       )
       select i.instant, i.instant = first_at and next_at < reach_at
       from generate_series(first_at, newest_at, step) i (instant)

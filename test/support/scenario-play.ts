@@ -109,7 +109,7 @@ async function watch(db: Db, registry: Registry, scenario: Scenario, gone: strin
     const its = series.filter((one) => one.venue === venue && !gone.includes(one.component));
     const cadences = new Map(its.map(({ component, cadenceMs }) => [component, cadenceMs]));
     return [...cadences].map(([component, cadenceMs]) => ({
-      ...{ component, label: component, cadenceMs },
+      ...{ component, label: component, cadenceMs, entry: component },
       ...endOf(component),
     }));
   };

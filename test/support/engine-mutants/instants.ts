@@ -16,6 +16,14 @@ export const ofInstants: Record<string, Mutant> = {
     clause: "\n        or i.instant in (select e.instant from ends e)",
     noticedBy: ["1-entry-ends-while-away"],
   },
+  "after a long absence an incident that nobody measured closes only when the engine is back": {
+    clause:
+      "\n          union all" +
+      "\n          select greatest(s.not_bad_since, i.opened_at) + engine.ms(r.unmeasured_close_ms)" +
+      "\n          from engine.open_incidents_of(null) i" +
+      "\n          join component_state s using (component_id)",
+    noticedBy: ["1-unmeasured-while-away"],
+  },
   "states survive a period without decisions": {
     clause: "if from_scratch then",
     becomes: "if false then",
