@@ -205,8 +205,8 @@ begin
         select unnest(range_agg(tstzrange(m.minute, m.minute + interval '1 minute' + looks_back + step, '[]'))) as span
         from measured m
       ),
-      -- What happens without a sample: an entry ends, or an incident closes because its end is unknown. Until an instant
-      -- is decided, the state that the last decided one left is the newest.
+      -- What happens without a sample: an entry ends, or an incident closes because its end is unknown. Until an
+      -- instant is decided, the state that the last decided one left is the newest.
       ends as (
         select date_bin(step, e.at - interval '1 microsecond', 'epoch') + step as instant
         from (
