@@ -33,7 +33,7 @@ secrets: ## create the passwords and the key for compose.yaml that are missing
 	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus clients packages shared server probe receiving sql simulator registry docs *.json *.md LICENSE NOTICE
 	@echo "secrets/ has all secrets for compose.yaml; keep a copy of channel_key: without it you must add all channels again"
 
-test: build ## compile, and run the tests of five minutes
+test: build ## compile, and run the usual tests
 	@echo "== tests"
 	@node --enable-source-maps dist/test/run.js
 

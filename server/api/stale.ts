@@ -71,7 +71,7 @@ export function makeFreshness(clock: DatabaseClock, afterMs: number): () => Prom
   };
 }
 
-/** Reads the clock, unless that takes long or fails: whoever needs the database reports that it is unreachable. */
+/** Reads the clock, unless that takes long or fails: readers of the database report that it is unreachable. */
 async function readSoon(clock: DatabaseClock): Promise<void> {
   const read = clock.read().catch(() => null);
   await Promise.race([read, delay(patienceMs, null, { ref: false })]);

@@ -11,7 +11,7 @@ import { makePipe, type Pipe } from "./pipe.js";
 /** Where an end of a connection is: an address with a port, or the path of a Unix socket. */
 export type Place = { address: string; port: number } | { path: string | undefined };
 
-/** The events that a socket is told of. Called in its process. */
+/** The events that a socket receives. Called in its process. */
 export interface Receiver {
   onBytes: (bytes: Buffer) => void;
   onEnd: () => void;

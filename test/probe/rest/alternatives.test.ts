@@ -15,7 +15,7 @@ import { listeningLog } from "../../support/listening-log.js";
 
 type Play = "good" | "hangs" | "silent" | "resets" | number | `${number} ${string}`;
 
-/** Nodes that answer as they are told, and the order in which they were asked. */
+/** Nodes with scripted answers, and the order in which they were asked. */
 async function nodesAt(t: Test, plays: Play[]) {
   const asked: number[] = [];
   const urls = await Promise.all(

@@ -31,7 +31,7 @@ interface Conversation {
   streams: Record<string, { ack: string }>;
 }
 
-/** The checker is not ours and loads our modules by their paths: whoever moves a module has to change it. */
+/** The checker is not ours and loads our modules by their paths: a moved module needs a change of it. */
 function modulesMissing(): string | false {
   const checker = readFileSync(`${folder}check.mjs`, "utf8");
   const missing = [...checker.matchAll(/"((?:\w+\/)+[\w-]+\.js)"/g)]

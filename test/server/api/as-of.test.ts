@@ -33,7 +33,7 @@ const forms = {
   page: { instant: /class="as-of">.*?datetime="([^"]+)"/is, stale: /<main[^>]* class="old"/ },
 };
 
-/** What is made anew with each tick, and what is held for half a minute while no state and no incident changes. */
+/** Bodies that each tick renews, and those held for half a minute while no state and no incident changes. */
 const shown: [path: string, form: keyof typeof forms, holds: "a tick" | "half a minute"][] = [
   ["/v1/status", "json", "a tick"],
   ["/v1/status?category=exchange", "json", "a tick"],
