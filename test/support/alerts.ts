@@ -85,12 +85,13 @@ export async function happened(
   const peak = escalatedAt ? "outage" : severity;
   const noted = (kind: Kind) => ({
     ...{ at: atOf(kind), state: peak, reporting: 3, counted: 3, quorum: 2, confirming: kind === "closed" ? 0 : 2 },
+    ...{ published: 3, vantages: 3, notes: [] },
     votes: ["ap-southeast", "eu-central", "us-east"].map((region, i) => ({
       ...{ region, samples: 12, slow: 0, badRun: 6, p50Ms: 80, typicalP50Ms: 80 },
       ...(kind !== "closed" && i > 0
         ? { vote: peak, bad: 6, faults: { timeout: 6 } }
         : { vote: "operational", bad: 0, faults: {} }),
-      ...{ newestAt: at, ageMs: 500, probeVersion: "0.0.0" },
+      ...{ newestAt: at, ageMs: 500, probeVersion: "0.0.0", unserved: 0, partial: null, refusal: null, machine: null },
     })),
     notCounted: [],
   });

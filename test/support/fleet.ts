@@ -207,7 +207,7 @@ export async function manyIncidents(db: Db, count: number): Promise<void> {
       jsonb_build_object('opening', jsonb_build_object(
         'at', api.iso(at), 'state', 'outage', 'quorum', 2, 'reporting', 3, 'counted', 3, 'confirming', 2,
         'votes', '[{"region": "us-east", "vote": "outage"}, {"region": "eu-central", "vote": "outage"}]'::jsonb,
-        'notCounted', '[]'::jsonb
+        'published', 3, 'vantages', 3, 'notCounted', '[]'::jsonb, 'notes', '[]'::jsonb
       ))
     from generate_series(1, ${count}::int) n
     cross join lateral (select date_trunc('milliseconds', now()) - n * interval '1 minute' as at) began
