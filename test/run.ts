@@ -26,7 +26,7 @@ const report = `${root}/.tap/report.tap`;
 /**
  * The time limit of a file, enforced by the file itself. A file that no longer enforces it is killed a little later.
  */
-const limitS = 600;
+let limitS = 600;
 
 /**
  * A test's process lives for seconds. On Node 20, V8 optimizes a function once it has run for fifteen times as long as
@@ -125,13 +125,17 @@ const asked = process.argv.slice(2);
 const isCi = asked[0] === "--ci";
 const isLong = asked[0] === "--long";
 const isAll = asked[0] === "--all";
-if (isLong || isAll) process.env.SCENARIOS = "all";
+if (isLong || isAll) {
+  process.env.SCENARIOS = "all";
+  // all scenarios alone take ten minutes beside others
+  limitS = 1800;
+}
 const tests = compiledTests();
 /**
- * For two cores, because a part of the tests' time is waiting for clocks: with four, a sixth of both stayed idle. The
- * tests of `--ci` start several programs each, and some measure in real time.
+ * For two cores, because a part of the tests' time is waiting for clocks: with four, a sixth of both stayed idle. Many
+ * tests of `--ci` and `--long` start several programs each and measure in real time.
  */
-const atOnce = isCi ? 4 : 8;
+const atOnce = isCi || isLong ? 4 : 8;
 rmSync(results, { recursive: true, force: true });
 if (!process.env.DATABASE_URL) process.env[hostVariable] = await startHost();
 const waiting = [...tests];

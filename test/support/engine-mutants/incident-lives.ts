@@ -119,8 +119,8 @@ export const ofIncidentLives: Record<string, Mutant> = {
     noticedBy: ["6-nobody-measures-for-a-day", "6-flips-for-a-day"],
   },
   "an incident of a component that is no longer measured closes after the usual hold": {
-    clause: "engine.ms(r.unmeasured_close_ms)",
-    becomes: "engine.ms(r.recovery_hold_ms)",
+    clause: "not_bad_since <= at - engine.ms(r.unmeasured_close_ms)",
+    becomes: "not_bad_since <= at - engine.ms(r.recovery_hold_ms)",
     noticedBy: ["6-silence-closes-nothing"],
   },
   "an incident of a component that is no longer watched stays open": {
