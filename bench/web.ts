@@ -122,7 +122,10 @@ async function coldPages({ pool, registry }: Stage, data: string): Promise<Figur
   return figures;
 }
 
-/** Returns every route that queries the database, in every format, and with the parameters that make it expensive. */
+/**
+ * Returns every route that queries the database, in every format, and with the parameters that make it expensive; but
+ * not the event stream, whose answer does not end.
+ */
 async function pagesOf(pool: Pool, registry: Registry): Promise<string[]> {
   const [newest] = await pool.query<{ slug: string }>(
     sql`select slug from incident where closed_at is not null order by started_at desc limit 1`,
@@ -130,7 +133,7 @@ async function pagesOf(pool: Pool, registry: Registry): Promise<string[]> {
   if (!newest) throw new Error("expected incidents in the history, got none");
   const venue = registry.venues[0]!.id;
   const pages = operations(registry, "http://localhost")
-    .filter(({ asksDatabase }) => asksDatabase)
+    .filter(({ asksDatabase, answers }) => asksDatabase && !("text/event-stream" in answers))
     .map(({ path }) => path.replace("{venue}", venue).replace("{slug}", newest.slug));
   return [...pages, `/v1/exchanges/${venue}?range=7d`, "/v1/incidents?limit=200", "/v1/incidents?limit=200&format=csv"];
 }
