@@ -1,67 +1,38 @@
 /** Which folder may import from which; CONTRIBUTING.md draws the tree. `make lint` checks it. */
 
-/** Where the API hands over to the pages. */
-const pageEntries = [
-  ...["server/pages/assets.ts", "server/pages/data-age.ts"],
-  ...["server/pages/embed/embed-routes.ts", "server/pages/errors/error-answer.ts", "server/pages/pages.ts"],
-];
-
-/** What answers agents: its routes load the rest of the folder. */
-const agentEntries = ["server/mcp/board-source.ts", "server/mcp/llms-text.ts", "server/mcp/mcp-route.ts"];
-
-const statuspageEntry = "server/statuspage/statuspage-routes.ts";
-
-/** What the Statuspage format shares with the pages: how texts and times are written, and reading a snapshot. */
-const pageTexts = [
-  ...["server/pages/format.ts", "server/pages/words.ts", "server/pages/parts/isolated.ts"],
-  ...["server/pages/data-age.ts", "server/pages/snapshot-data.ts"],
-];
-
 const library = "packages/embedded-timescaledb";
 const client = "clients/typescript";
 
-/** What each folder may import besides itself. `server/commands` has no entry: it combines everything. */
+/** What each folder may import besides itself. `server/cli` has no entry: it combines everything. */
 const mayImport = {
   [library]: [],
   [client]: [],
+  // receivers copy it
+  "clients/receiving": [],
   shared: [],
   probe: ["shared"],
-  // receivers copy it
-  receiving: [],
-  simulator: ["shared", "receiving", "server/alerts", "server/engine"],
-  "server/alerts": ["shared", "server/database", "server/health", "server/http"],
-  "server/api": [
-    ...["shared", "server/database", "server/health"],
-    ...["server/engine/rules.ts", "server/feeds/feed-routes.ts", statuspageEntry, ...pageEntries, ...agentEntries],
-  ],
-  "server/cli": ["shared", "server/process", "server/commands"],
-  "server/database": ["shared", "server/health"],
-  "server/embedded": ["shared", library],
-  "server/engine": ["shared", "server/database", "server/health"],
-  "server/export": ["shared"],
-  "server/feeds": [
-    ...["shared", "server/api", "server/notices/sanitize-text.ts"],
-    ...["server/pages/format.ts", "server/pages/words.ts", "server/pages/parts/isolated.ts"],
-  ],
-  "server/health": ["shared", "server/database"],
-  "server/http": ["shared"],
-  "server/mcp": [
-    ...["shared", "server/api", "server/remote", "server/notices/sanitize-text.ts", client],
-    ...["server/pages/format.ts", "server/pages/words.ts", "server/pages/snapshot-data.ts"],
-    ...["server/pages/parts/state-rank.ts", "server/pages/docs/documents.ts"],
-  ],
-  "server/move": ["shared", "server/database"],
-  "server/notices": ["shared", "server/http"],
-  "server/pages/browser": [],
-  "server/pages": ["shared", "server/api"],
-  "server/process": ["shared"],
-  "server/remote": ["shared", "server/http", "server/api/schemas", "server/notices/sanitize-text.ts", client],
-  "server/statuspage": ["shared", "server/api", ...pageTexts],
+  world: ["shared", "clients/receiving", "server/core"],
+  "server/database": ["shared", library],
+  "server/process": ["shared", "server/database"],
+  "server/core": ["shared", "server/database", "server/process"],
+  "server/core/alerts": ["shared", "server/database", "server/process"],
+  "server/core/notices": ["shared"],
+  "server/web": ["shared", "server/database", "server/process", client],
+  // how requests are answered; what the answers say; and then the formats that others read
+  "server/web/api": ["shared"],
+  "server/web/board": ["shared", "server/web/api"],
+  "server/web/events": ["shared", "server/web/api", "server/web/board"],
+  "server/web/pages": ["shared", "server/web/api", "server/web/board"],
+  "server/web/pages/browser": [],
+  "server/web/feeds": ["shared", "server/web/api", "server/web/board", "server/web/pages"],
+  "server/web/statuspage": ["shared", "server/web/api", "server/web/board", "server/web/pages"],
+  "server/web/badges": ["shared", "server/web/api", "server/web/board", "server/web/pages"],
+  "server/web/agents": ["shared", "server/web/api", "server/web/board", "server/web/pages"],
 };
 
 const escaped = (path) => path.replaceAll(".", "\\.");
-const within = (path) => (/\.tsx?$/.test(path) ? `^${escaped(path)}$` : `^${escaped(path)}/`);
-const ours = "^(packages|clients|shared|probe|server|receiving|simulator|simulation|test|bench)/";
+const within = (path) => `^${escaped(path)}/`;
+const ours = "^(packages|clients|shared|probe|server|world|simulation|test|bench)/";
 
 const folderRules = Object.entries(mayImport).map(([folder, allowed]) => ({
   name: `what-${folder.replaceAll(/[/_]/g, "-")}-may-import`,
@@ -79,7 +50,7 @@ module.exports = {
       name: "only-declared-packages",
       comment: "add it to the dependencies of package.json, with a reason in docs/decisions",
       severity: "error",
-      from: { path: "^(shared|probe|server|receiving|simulator)/" },
+      from: { path: "^(shared|probe|server|clients/receiving|world)/" },
       to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"] },
     },
     {
@@ -89,28 +60,16 @@ module.exports = {
       to: { path: "^(test|bench|simulation)/" },
     },
     {
-      name: "only-the-demo-imports-the-simulator",
+      name: "only-the-demo-imports-the-simulated-world",
       severity: "error",
-      from: { pathNot: "^(test|bench|simulation|simulator)/|^server/commands/demo\\.ts$" },
-      to: { path: "^simulator/" },
-    },
-    {
-      name: "receivers-code-stands-alone",
-      severity: "error",
-      from: { pathNot: "^(receiving|test|simulator)/" },
-      to: { path: "^receiving/" },
+      from: { pathNot: "^(test|bench|simulation|world)/|^server/cli/demo\\.ts$" },
+      to: { path: "^world/" },
     },
     {
       name: "scripts-of-browsers-stand-alone",
       severity: "error",
-      from: { pathNot: "^server/pages/browser/" },
-      to: { path: "^server/pages/browser/" },
-    },
-    {
-      name: "only-the-app-imports-pages",
-      severity: "error",
-      from: { path: "^server/api/", pathNot: "^server/api/app\\.ts$" },
-      to: { path: "^server/pages/" },
+      from: { pathNot: "^server/web/pages/browser/" },
+      to: { path: "^server/web/pages/browser/" },
     },
     {
       name: "only-tests-import-internals-of-the-embedded-database",
@@ -123,7 +82,7 @@ module.exports = {
   options: {
     doNotFollow: { path: "node_modules|/dist/" },
     tsPreCompilationDeps: true,
-    tsConfig: { fileName: "tsconfig.base.json" },
+    tsConfig: { fileName: `${__dirname}/tsconfig/product.json` },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "types", "node", "default"] },
   },
 };

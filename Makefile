@@ -30,7 +30,7 @@ secrets: ## create the passwords and the key for compose.yaml that are missing
 	  [ -s secrets/$$name ] || openssl rand -hex 32 >secrets/$$name; done
 	@[ -s secrets/channel_key ] || openssl rand -base64 32 >secrets/channel_key
 	@chmod 444 secrets/*
-	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus clients packages shared server probe receiving sql simulator registry docs *.json *.md LICENSE NOTICE
+	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX deploy clients packages shared server probe sql world registry docs *.json *.md LICENSE NOTICE
 	@echo "secrets/ has all secrets for compose.yaml; keep a copy of channel_key: without it you must add all channels again"
 
 test: build ## compile, and run the usual tests
@@ -44,7 +44,7 @@ test-long: build ## run the tests that `make test` leaves to the night: kills, r
 	@node --enable-source-maps dist/test/run.js --long
 
 # NODE_LINES="20.18.1 24" selects versions; default: the oldest release and each line of
-# server/commands/doctor/node-lines.ts
+# server/cli/doctor/doctor.ts
 test-node-lines: build ## run a core of the tests on every supported line of Node, which npm downloads into .nodes/
 	@node --enable-source-maps dist/test/on-node-lines.js $(NODE_LINES)
 
@@ -52,20 +52,20 @@ test-node-lines: build ## run a core of the tests on every supported line of Nod
 # single backend. So the tests of the delivery queue are included, although they have no longer form. Only on a server
 # can analysts' limits be reached in full, which takes minutes.
 proofs: build ## run the longer forms of the tests with kills and bursts
-	$(BIN)/tap --disable-coverage dist/test/server/alerts/delivery/alert-line.test.js dist/test/server/alerts/delivery/alert-retries.test.js
-	STORM_INCIDENTS=500 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/alerts/delivery/dispatcher.test.js
-	RANDOM_WORLDS_RUNS=10 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/second-opinion.test.js dist/test/server/engine/second-opinion-fleets.test.js
-	MUTANTS=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/engine-mutants.test.js dist/test/server/engine/engine-numbers.test.js
-	QUIET_GAPS_SLOTS=240 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/stream/quiet-gaps.test.js
-	WATCH_RUNS=50 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/lease/heartbeat.test.js
-	RECONCILE_BATCHES=400 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/reconcile.test.js
+	$(BIN)/tap --disable-coverage dist/test/server/core/alerts/alert-line.test.js dist/test/server/core/alerts/alert-retries.test.js
+	STORM_INCIDENTS=500 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/core/alerts/dispatcher.test.js
+	RANDOM_WORLDS_RUNS=10 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/core/engine/second-opinion.test.js dist/test/server/core/engine/second-opinion-fleets.test.js
+	MUTANTS=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/core/engine/engine-mutants.test.js dist/test/server/core/engine/engine-numbers.test.js
+	QUIET_GAPS_SLOTS=240 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/measure/stream/quiet-gaps.test.js
+	WATCH_RUNS=50 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/heartbeat.test.js
+	RECONCILE_BATCHES=400 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/core/rollups/reconcile.test.js
 	UPKEEP_REFRESHES=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/sql/upkeep-retention.test.js
 	ANALYSTS_DAYS=90 ANALYSTS_LIMITS=told $(BIN)/tap --disable-coverage --timeout 3600 dist/test/sql/analytics.test.js
-	KILLS=20 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/embedded/embedded-durability.test.js
-	MOVE_KILLS=40 EXPORT_KILLS=40 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/move/move.test.js dist/test/server/export/interrupted.test.js
-	PATRONI_LOSS=1 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/production/patroni-loss.test.js
-	PAGE_MODES=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/pages/in-chromium.test.js
-	DEMO_MINUTES=29 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/pages/demo-on-page.test.js
+	KILLS=20 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/database/embedded-durability.test.js
+	MOVE_KILLS=40 EXPORT_KILLS=40 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/cli/move/move.test.js dist/test/server/cli/export/interrupted.test.js
+	PATRONI_LOSS=1 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/deploy/patroni-loss.test.js
+	PAGE_MODES=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/web/pages/in-chromium.test.js
+	DEMO_MINUTES=29 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/web/pages/demo-on-page.test.js
 	GONE_S=600 RATE=500 $(BIN)/tap --disable-coverage --timeout 7200 dist/test/probe/delivery/database-gone.test.js
 
 # Each address is of a TimescaleDB server on which its user may create databases and roles. If a server has several
@@ -127,7 +127,7 @@ build: node_modules/.tap-built $(CLIENT_TYPES) ## compile into dist/
 
 # The programs use the TypeScript client, whose types are made by a part of these programs. That part is therefore
 # compiled once before, without checking types.
-$(CLIENT_TYPES): node_modules/.installed tsconfig.types.json test/write-client-types.ts $(wildcard server/api/*.ts server/api/*/*.ts shared/*/*.ts)
+$(CLIENT_TYPES): node_modules/.installed tsconfig/types.json test/write-client-types.ts $(wildcard server/web/*/*.ts shared/*/*.ts)
 	@echo "== make the clients' types"
 	@npm run --silent types
 
@@ -140,7 +140,7 @@ product: node_modules/.product ## compile the programs into dist/, without tests
 # Saving a source file runs the test again. Types are not checked, because that would take longer than most tests.
 watch: build ## compile on saving, and run one test: make watch TEST=server/cli/cli
 	@[ -f "test/$(TEST).test.ts" ] || { echo "expected TEST=server/cli/cli, a test below test/ without .test.ts, got \"$(TEST)\"" >&2; exit 2; }
-	@: >dist/watch.log; for project in $(EMBEDDED)/tsconfig.start.json $(CLIENT)/tsconfig.start.json server/pages/browser tsconfig.watch.json; do $(BIN)/tsc --project $$project --watch \
+	@: >dist/watch.log; for project in $(EMBEDDED)/tsconfig.start.json $(CLIENT)/tsconfig.start.json server/web/pages/browser tsconfig/watch.json; do $(BIN)/tsc --project $$project --watch \
 	--preserveWatchOutput >>dist/watch.log & compiling="$$compiling $$!"; done; \
 	trap "kill $$compiling" EXIT; node --enable-source-maps --watch dist/test/$(TEST).test.js
 
@@ -157,7 +157,7 @@ rules: node_modules/.tap-built $(CLIENT_TYPES)
 imports: node_modules/.tap-built $(CLIENT_TYPES)
 	@echo "== imports"
 	@$(BIN)/tsc --build $(EMBEDDED) $(CLIENT)
-	@$(BIN)/depcruise --config .dependency-cruiser.cjs $(EMBEDDED)/src $(CLIENT)/src shared probe server receiving simulator simulation test bench
+	@$(BIN)/depcruise --config .dependency-cruiser.cjs $(EMBEDDED)/src $(CLIENT)/src clients/receiving shared probe server world simulation test bench
 
 format-check: node_modules/.installed
 	@echo "== format"

@@ -24,7 +24,7 @@ export default tseslint.config(
   // a group of tests is as long as its tests
   { files: ["test/**"], rules: { "max-lines-per-function": "off" } },
   {
-    files: ["shared/**", "probe/**", "server/**", "simulator/**", "packages/*/src/**"],
+    files: ["shared/**", "probe/**", "server/**", "world/**", "packages/*/src/**"],
     ignores: ["shared/config/settings.ts"],
     rules: {
       "no-restricted-properties": [
@@ -33,5 +33,5 @@ export default tseslint.config(
       ],
     },
   },
-  { files: [".dependency-cruiser.cjs"], languageOptions: { globals: { module: "writable" } } },
+  { files: [".dependency-cruiser.cjs"], languageOptions: { globals: { module: "writable", __dirname: "readonly" } } },
 );

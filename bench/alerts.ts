@@ -3,15 +3,15 @@
  * channels. Receiver and dispatcher share a process, so the figures include the receiver's cost.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { startDispatcher } from "../server/alerts/delivery/dispatcher.js";
-import { formatAlert } from "../server/alerts/formats/format-alert.js";
-import { makePoster, type Poster } from "../server/alerts/delivery/post.js";
-import { deliveryRules } from "../server/alerts/delivery/retry-rules.js";
+import { startDispatcher } from "../server/core/alerts/dispatcher.js";
+import { formatAlert } from "../server/core/alerts/formats/format-alert.js";
+import { makePoster, type Poster } from "../server/core/alerts/post.js";
+import { deliveryRules } from "../server/core/alerts/retry-rules.js";
 import type { Pool } from "../shared/database/pool.js";
-import { tick } from "../server/engine/tick.js";
+import { tick } from "../server/core/engine/tick.js";
 import { addChannel, happened, native, sealing } from "../test/support/alerts.js";
 import { until } from "../test/support/until.js";
-import { type Receiver, startReceiver } from "../simulator/receiver.js";
+import { type Receiver, startReceiver } from "../world/receivers.js";
 import { type Figure, spreadOf } from "./figure.js";
 import { log, openStage } from "./stage.js";
 

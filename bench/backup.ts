@@ -14,15 +14,15 @@ import { loadRegistry } from "../shared/registry/load-registry.js";
 import { composePlace } from "../test/support/compose-place.js";
 import { postgresPrograms } from "../test/support/postgres-server.js";
 import { until } from "../test/support/until.js";
-import { makeHistory } from "../simulator/history.js";
+import { makeHistory } from "../world/history.js";
 import { type Figure, short } from "./figure.js";
 import { measuredSeries, work } from "./growth.js";
 import { log } from "./stage.js";
 
 const days = Number(process.env.BACKUP_DAYS ?? 7);
 /**
- * The checkpoint interval of production/postgresql.conf: after each checkpoint, the first change of a page writes the
- * whole page.
+ * The checkpoint interval of deploy/production/postgresql.conf: after each checkpoint, the first change of a page
+ * writes the whole page.
  */
 const playedMs = 15 * 60_000;
 

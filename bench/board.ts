@@ -1,10 +1,10 @@
 /** Measures how long a reader waits for the board of a database with ninety days of history. */
 import { createServer } from "node:http";
 import { request } from "undici";
-import { startWeb } from "../server/api/web.js";
+import { startWeb } from "../server/web/web.js";
 import { sql } from "../shared/database/pool.js";
-import { tick } from "../server/engine/tick.js";
-import { listen } from "../shared/config/listen.js";
+import { tick } from "../server/core/engine/tick.js";
+import { listen } from "../server/process/ports.js";
 import { spreadOf, timesMs, type Figure } from "./figure.js";
 import { log, openStage, recordHistory, type Stage } from "./stage.js";
 

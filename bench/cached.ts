@@ -4,11 +4,10 @@
  */
 import { createServer, type OutgoingHttpHeaders } from "node:http";
 import { request } from "undici";
-import { makeWebMetrics } from "../server/api/web-metrics.js";
-import { startWeb } from "../server/api/web.js";
-import { clockTrustedMs } from "../server/commands/web.js";
-import { tick } from "../server/engine/tick.js";
-import { listen } from "../shared/config/listen.js";
+import { makeWebMetrics, startWeb } from "../server/web/web.js";
+import { clockTrustedMs } from "../server/cli/web.js";
+import { tick } from "../server/core/engine/tick.js";
+import { listen } from "../server/process/ports.js";
 import { makeLog } from "../shared/log/log.js";
 import { makeOwnMetrics } from "../shared/log/own-metrics.js";
 import { type Figure, spreadOf } from "./figure.js";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { packagedFile } from "../shared/config/package.js";
-import { readHistoryNote } from "../simulator/history-note.js";
+import { readHistoryNote } from "../world/history-note.js";
 import { get, readBoard } from "../test/support/board.js";
 import { freePort } from "../test/support/free-port.js";
 import { childrenOf } from "../test/support/processes.js";

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPool, sql } from "../shared/database/pool.js";
-import { startCore } from "../server/engine/core.js";
+import { startCore } from "../server/core/engine/leader.js";
 import { recordSamples } from "../server/database/record-samples.js";
 import type { Fault, Sample } from "../shared/measurement/sample.js";
 import { type Figure, spreadOf } from "./figure.js";

@@ -3,8 +3,8 @@
  * request with the head of an event stream. Reports its port, and its memory when asked.
  */
 import { createServer } from "node:http";
-import { startWeb } from "../server/api/web.js";
-import { listen } from "../shared/config/listen.js";
+import { startWeb } from "../server/web/web.js";
+import { listen } from "../server/process/ports.js";
 import { packagedFile } from "../shared/config/package.js";
 import { openPool } from "../shared/database/pool.js";
 import { makeLog } from "../shared/log/log.js";

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { packagedFile } from "../shared/config/package.js";
 import { type Pool, sql } from "../shared/database/pool.js";
-import { tick } from "../server/engine/tick.js";
+import { tick } from "../server/core/engine/tick.js";
 import { type Figure, spreadOf } from "./figure.js";
 import { openStage } from "./stage.js";
 

@@ -6,8 +6,8 @@
  */
 import { readFile } from "node:fs/promises";
 import { type Pool, sql } from "../shared/database/pool.js";
-import { startWeb } from "../server/api/web.js";
-import { tick } from "../server/engine/tick.js";
+import { startWeb } from "../server/web/web.js";
+import { tick } from "../server/core/engine/tick.js";
 import { packagedFile } from "../shared/config/package.js";
 import { type Figure, spreadOf, timesMs } from "./figure.js";
 import { bytesOfRow, compressedSize, openDaysOf, runningSize, tableOf, uncompressedSize } from "./level-size.js";

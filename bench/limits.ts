@@ -13,7 +13,7 @@ import { packagedFile } from "../shared/config/package.js";
 import { limitUses, type LimitUse } from "../shared/registry/cadence.js";
 import { loadRegistry } from "../shared/registry/load-registry.js";
 import type { Registry } from "../shared/registry/registry.js";
-import { startWorld } from "../simulator/world.js";
+import { startWorld } from "../world/world.js";
 import type { Figure } from "./figure.js";
 import { log } from "./stage.js";
 

@@ -1,7 +1,7 @@
 /** Measures what it costs to compare ninety days of incidents with as many notices of the venues, without a cache. */
-import { startWeb } from "../server/api/web.js";
+import { startWeb } from "../server/web/web.js";
 import { type Pool, sql } from "../shared/database/pool.js";
-import { tick } from "../server/engine/tick.js";
+import { tick } from "../server/core/engine/tick.js";
 import { request } from "undici";
 import { spreadOf, timesMs, type Figure } from "./figure.js";
 import { log, openStage, type Stage } from "./stage.js";

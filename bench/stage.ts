@@ -19,7 +19,7 @@ import { componentsOf } from "../shared/registry/components.js";
 import type { Registry } from "../shared/registry/registry.js";
 import { loadRegistry } from "../shared/registry/load-registry.js";
 import type { Sample } from "../shared/measurement/sample.js";
-import { makeHistory } from "../simulator/history.js";
+import { makeHistory } from "../world/history.js";
 
 export const log = makeLog("bench", "warn");
 

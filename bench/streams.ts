@@ -6,21 +6,21 @@
  * The venue is another process that writes as fast as the client reads, or at the registry's rate. The frames are those
  * of the world's players.
  */
+import { withChannel } from "../probe/measure/stream/keepalive.js";
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { WebSocket } from "ws";
-import type { ChannelNumbers } from "../probe/rest/checks.js";
-import { makeSubscription } from "../probe/stream/subscription.js";
-import { startReconnectingSocket } from "../probe/stream/reconnecting-socket.js";
-import { compileFrameMatch, parsedFrame } from "../probe/stream/frame-match.js";
+import type { ChannelNumbers } from "../probe/measure/rest/checks.js";
+import { makeSubscription } from "../probe/measure/stream/subscription.js";
+import { startReconnectingSocket } from "../probe/measure/stream/reconnecting-socket.js";
+import { compileFrameMatch, parsedFrame } from "../probe/measure/stream/session.js";
 import { makeResolver } from "../probe/network/resolver.js";
 import { makeLog } from "../shared/log/log.js";
 import { type Registry } from "../shared/registry/registry.js";
 import { loadRegistry } from "../shared/registry/load-registry.js";
-import { withChannel } from "../probe/stream/session.js";
-import { connect, send } from "../simulator/clients.js";
-import { startWorld } from "../simulator/world.js";
+import { connect, send } from "../world/clients.js";
+import { startWorld } from "../world/world.js";
 import { type Figure, spreadOf } from "./figure.js";
 import type { Said } from "./streams-server.js";
 

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startShip } from "../probe/delivery/ship.js";
 import { openSpool } from "../probe/delivery/spool.js";
 import { sql } from "../shared/database/pool.js";
-import { makeUpkeep, usualUpkeepPace } from "../server/engine/upkeep.js";
+import { makeUpkeep, usualUpkeepPace } from "../server/core/rollups/upkeep.js";
 import { recordSamples } from "../server/database/record-samples.js";
 import type { Figure } from "./figure.js";
 import { manyComponents } from "./many-components.js";

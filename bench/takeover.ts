@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "../shared/database/pool.js";
-import { rulesRow } from "../server/engine/rules.js";
+import { rulesRow } from "../shared/rules/engine-rules.js";
 import { packagedFile } from "../shared/config/package.js";
 import { until } from "../test/support/until.js";
 import { type Figure, spreadOf } from "./figure.js";

@@ -6,8 +6,8 @@
  * it writes counts.
  */
 import { type Pool, sql } from "../shared/database/pool.js";
-import { accepted, tick } from "../server/engine/tick.js";
-import { rulesRow } from "../server/engine/rules.js";
+import { accepted, tick } from "../server/core/engine/tick.js";
+import { rulesRow } from "../shared/rules/engine-rules.js";
 import { type Figure, type Spread, spreadOf, timesMs } from "./figure.js";
 import { openStage } from "./stage.js";
 

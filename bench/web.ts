@@ -1,9 +1,9 @@
 /** Measures what the API costs: recomputed pages and tables. */
 import { request } from "undici";
-import { startWeb } from "../server/api/web.js";
-import { operations } from "../server/api/operations.js";
+import { startWeb } from "../server/web/web.js";
+import { operations } from "../server/web/operations.js";
 import { type Pool, sql } from "../shared/database/pool.js";
-import { tick } from "../server/engine/tick.js";
+import { tick } from "../server/core/engine/tick.js";
 import type { Registry } from "../shared/registry/registry.js";
 import { spreadOf, timesMs, type Figure } from "./figure.js";
 import { log, openStage, recordHistory, type Stage } from "./stage.js";

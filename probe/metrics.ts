@@ -1,9 +1,8 @@
 import { Counter, Histogram } from "prom-client";
-import type { OwnMetrics } from "../shared/log/own-metrics.js";
-import { addGauge, addLabelledGauge } from "../shared/log/read-gauge.js";
-import { troubleKinds } from "../shared/measurement/trouble-kinds.js";
-import type { ProbeStatus } from "./probe.js";
+import { addGauge, addLabelledGauge, type OwnMetrics } from "../shared/log/own-metrics.js";
+import { troubleKinds } from "../shared/measurement/sample.js";
 import type { RecordSamples } from "./delivery/recorder.js";
+import type { ProbeStatus } from "./probe.js";
 
 export interface ProbeMetrics {
   /** @param lateMs from the scheduled instant of a slot to its turn */

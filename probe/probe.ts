@@ -1,31 +1,26 @@
 import type { Log } from "../shared/log/log.js";
-import { measuredIn } from "../shared/registry/region-hosts.js";
+import type { Sample, Trouble } from "../shared/measurement/sample.js";
+import { type Clock, systemClock } from "../shared/process/clock.js";
+import { type EventLoopWatch, startEventLoopWatch, tolerableMs } from "../shared/process/event-loop-watch.js";
+import { measuredIn } from "../shared/registry/addresses.js";
 import { readChains, watchedVenues } from "../shared/registry/chain-venues.js";
 import { hostsOf } from "../shared/registry/components.js";
 import type { Registry, RestEndpoint, Venue } from "../shared/registry/registry.js";
-import type { ClockError } from "./lease/heartbeat.js";
-import type { Trouble } from "../shared/measurement/trouble-kinds.js";
-import { makeAnswerVerdict } from "./rest/answer-verdict.js";
-import { makeChainHeads } from "./rest/chain-heads.js";
-import { chainCounterpart, chainTasks } from "./schedule/chain-tasks.js";
-import { makeClockWatch, type ClockWatch } from "./network/clock-error.js";
-import { systemClock, type Clock } from "./schedule/clock.js";
-import { makeCounterpart, type Counterpart } from "./stream/counterpart.js";
-import { tolerableMs, startEventLoopWatch, type EventLoopWatch } from "./schedule/event-loop-watch.js";
-import { isUnmeasured, type MeasurementOutcome } from "./rest/measurement.js";
-import { makeResolver } from "./network/resolver.js";
-import { restTasks } from "./schedule/rest-tasks.js";
-import { makePhases } from "./schedule/phases.js";
-import { makePauses } from "./rest/pauses.js";
-import { makeRest } from "./rest/rest.js";
-import { makeSchedule, type Task } from "./schedule/schedule.js";
-import { makeSeenCertificates, type SeenCertificate } from "./network/seen-certificates.js";
 import type { RecordSamples } from "./delivery/recorder.js";
-import { startShip, type ShipStatus } from "./delivery/ship.js";
+import { type ShipStatus, startShip } from "./delivery/ship.js";
 import type { Spool } from "./delivery/spool.js";
-import { startStreams } from "./stream/stream.js";
-import { startSlotCounters, type SlotCounts } from "./schedule/slot-counters.js";
+import { makeChainHeads } from "./measure/chain.js";
+import { type ClockError, type ClockWatch, makeClockWatch } from "./measure/clock.js";
+import { type Counterpart, makeCounterpart } from "./measure/counterpart.js";
+import { isUnmeasured, type MeasurementOutcome } from "./measure/measurement.js";
+import { makePauses } from "./measure/pauses.js";
+import { makeRest } from "./measure/rest/rest.js";
+import { makeAnswerVerdict } from "./measure/rest/verdict.js";
+import { startStreams } from "./measure/stream/stream.js";
 import { exceedsTolerance, makeTroubles } from "./network/probe-troubles.js";
+import { makeResolver } from "./network/resolver.js";
+import { makePhases, makeSchedule, type Task } from "./schedule/schedule.js";
+import { chainCounterpart, chainTasks, restTasks, type SlotCounts, startSlotCounters } from "./schedule/tasks.js";
 import { makeWatchedVenues, type WatchedVenue } from "./schedule/watched-venues.js";
 
 export interface ProbeOptions {
@@ -203,4 +198,41 @@ function inRightTime(clock: ClockWatch) {
       };
     },
   });
+}
+
+/** The certificate that a component's server presented when a connection to it was last opened. */
+interface SeenCertificate {
+  venue: string;
+  component: string;
+  expiresAt: Date;
+}
+
+export interface SeenCertificates {
+  see(sample: Pick<Sample, "venue" | "component" | "certificateExpiresAt">): void;
+  all(): SeenCertificate[];
+}
+
+/**
+ * Connections are opened far more often than this. If a component had none for so long, another process measures it
+ * now.
+ */
+const keepMs = 25 * 60 * 60_000;
+
+export function makeSeenCertificates(now: () => number = () => performance.now()): SeenCertificates {
+  const seen = new Map<string, SeenCertificate & { atMs: number }>();
+  return {
+    see({ venue, component, certificateExpiresAt: expiresAt }) {
+      if (expiresAt)
+        seen.set(`${venue} ${component}`, {
+          venue,
+          component,
+          expiresAt,
+          atMs: now(),
+        });
+    },
+    all() {
+      for (const [key, { atMs }] of seen) if (now() - atMs > keepMs) seen.delete(key);
+      return [...seen.values()];
+    },
+  };
 }

@@ -13,7 +13,7 @@ if (isOlder(process.versions.node.split(".").map(Number))) {
   process.exit(64);
 }
 
-const { runCommandLine } = await import("./cli/command-line.js");
+const { runCommandLine } = await import("./cli/program.js");
 await runCommandLine(process.argv.slice(2));
 
 function isOlder(version: number[]): boolean {

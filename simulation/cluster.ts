@@ -3,9 +3,8 @@
  * pages, receivers of alerts, an operator, and readers. Our programs can be killed, and their supervisor starts them
  * again.
  */
-import { addChannel } from "../server/alerts/channels/add-channel.js";
-import { credentialOf } from "../server/alerts/channels/credential.js";
-import { makeSealing } from "../server/alerts/channels/sealing.js";
+import { addChannel } from "../server/core/alerts/channels.js";
+import { credentialOf, makeSealing } from "../server/core/alerts/sealing.js";
 import { makeLog } from "../shared/log/log.js";
 import type { Registry } from "../shared/registry/registry.js";
 import { openSimulatedDatabase, type SimulatedDatabase } from "./database.js";

@@ -7,8 +7,8 @@
  * The core decides and refreshes less often than usual, so that a day takes some thirty seconds.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { startCore, usualPace } from "../server/engine/core.js";
-import { rulesRow } from "../server/engine/rules.js";
+import { startCore, usualPace } from "../server/core/engine/leader.js";
+import { rulesRow } from "../shared/rules/engine-rules.js";
 import { recordSamples } from "../server/database/record-samples.js";
 import { openPool, type Pool, sql } from "../shared/database/pool.js";
 import { makeLog } from "../shared/log/log.js";

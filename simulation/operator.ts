@@ -52,7 +52,7 @@ export function makeOperator({ time, machine, migrate, onMigrated }: OperatorOpt
 export async function writeTwoBuilds(directory: string): Promise<readonly [URL, URL]> {
   const other = pathToFileURL(`${directory}/sql/`);
   await cp(sqlFolder, other, { recursive: true });
-  await appendFile(new URL("grants.sql", other), "\n-- another build\n");
+  await appendFile(new URL("database/grants.sql", other), "\n-- another build\n");
   return [sqlFolder, other];
 }
 

@@ -1,23 +1,22 @@
 /**
- * The programs of the service as `server/commands/` composes them, without settings, signals and health ports. Each
+ * The programs of the service as `server/cli/` composes them, without settings, signals and health ports. Each
  * start runs in a process of its own.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { endLease, sendHeartbeat } from "../probe/lease/heartbeat.js";
-import { startVenueLease } from "../probe/lease/venue-lease.js";
+import { endLease, sendHeartbeat, startVenueLease } from "../probe/lease.js";
 import { openSpool, type Spool } from "../probe/delivery/spool.js";
 import { startProbe, type Probe } from "../probe/probe.js";
-import { startWeb } from "../server/api/web.js";
-import { startDispatcher } from "../server/alerts/delivery/dispatcher.js";
-import { makePoster } from "../server/alerts/delivery/post.js";
-import { makeSealing } from "../server/alerts/channels/sealing.js";
-import { formatAlert } from "../server/alerts/formats/format-alert.js";
+import { startWeb } from "../server/web/web.js";
+import { startDispatcher } from "../server/core/alerts/dispatcher.js";
+import { makePoster } from "../server/core/alerts/post.js";
+import { makeSealing } from "../server/core/alerts/sealing.js";
+import { formatAlert } from "../server/core/alerts/formats/format-alert.js";
 import { migrate } from "../server/database/migrate.js";
 import { recordSamples } from "../server/database/record-samples.js";
-import { startCore } from "../server/engine/core.js";
-import type { Decided, Refused } from "../server/engine/tick.js";
-import { makePolling } from "../server/notices/polling.js";
-import { makeFeedReader } from "../server/notices/reader.js";
+import { startCore } from "../server/core/engine/leader.js";
+import type { Decided, Refused } from "../server/core/engine/tick.js";
+import { makePolling } from "../server/core/notices/polling.js";
+import { makeFeedReader } from "../server/core/notices/reader.js";
 import { openPool, type Pool } from "../shared/database/pool.js";
 import { makeLog } from "../shared/log/log.js";
 import type { Sample } from "../shared/measurement/sample.js";
@@ -53,7 +52,7 @@ export interface ProbeProgram {
   close: () => Promise<void>;
 }
 
-/** As server/commands/probe.ts. */
+/** As server/cli/probe.ts. */
 export async function startProbeProgram(options: ProbeProgramOptions): Promise<ProbeProgram> {
   const { databaseUrl, registry, region, dataDir, machine, onTaken, onAcknowledged, write } = options;
   const log = makeLog(`probe ${region}`, "info", write, { withoutDatabase: "the probe keeps measuring" });
@@ -108,7 +107,7 @@ export interface CoreProgramOptions extends ProgramOptions {
   onClaimed: () => Promise<void>;
 }
 
-/** As server/commands/core.ts. */
+/** As server/cli/core.ts. */
 export function startCoreProgram(options: CoreProgramOptions): { close: () => Promise<void> } {
   const { databaseUrl, write, onDecided, onClaimed } = options;
   const log = makeLog("core", "info", write, { withoutDatabase: "the engine and alerts pause" });
@@ -154,7 +153,7 @@ export interface WebProgramOptions extends ProgramOptions {
   port: number;
 }
 
-/** As server/commands/web.ts. */
+/** As server/cli/web.ts. */
 export async function startWebProgram({ databaseUrl, registry, port, write }: WebProgramOptions) {
   const log = makeLog("web", "info", write, { withoutDatabase: "requests that need it get 503 until it is back" });
   const pool = openPool(databaseUrl, { applicationName: "web", log, statementTimeoutMs: 10_000, readOnly: true });
@@ -178,7 +177,7 @@ export interface MigrationOptions extends ProgramOptions {
   definitions?: string | undefined;
 }
 
-/** As server/commands/migrate.ts, repeated until it succeeds. */
+/** As server/cli/migrate.ts, repeated until it succeeds. */
 export async function migrateUntilDone({ databaseUrl, registry, sqlFolder, definitions, write }: MigrationOptions) {
   const log = makeLog("migrate", "info", write);
   for (;;) {

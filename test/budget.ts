@@ -1,7 +1,7 @@
 /**
- * Prints the lines of product, tests and documents of each feature beside its budget (budget.json), and fails if one is
- * exceeded, or if a file belongs to no feature: `make budget`. A file belongs to the first feature that names its
- * folder or itself.
+ * Prints the lines of product, tests and documents of each feature beside its budget (.ci/budget.json), and fails if
+ * one is exceeded, or if a file belongs to no feature: `make budget`. A file belongs to the first feature that names
+ * its folder or itself.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ interface Feature {
   budget: Partial<Record<Kind, number>>;
 }
 
-const features = JSON.parse(readFileSync(packagedFile("budget.json"), "utf8")) as Record<string, Feature>;
+const features = JSON.parse(readFileSync(packagedFile(".ci/budget.json"), "utf8")) as Record<string, Feature>;
 const names = Object.keys(features);
 const lines = new Map<string, Record<Kind, number>>(names.map((name) => [name, { product: 0, tests: 0, docs: 0 }]));
 const homeless: string[] = [];
@@ -46,7 +46,7 @@ for (const [name, counted] of lines) {
 const totals = kinds.map((kind) => [...lines.values()].reduce((sum, counted) => sum + counted[kind], 0));
 console.log(["all".padEnd(28), ...totals.map((total) => String(total).padStart(16))].join(""));
 
-for (const path of homeless) console.error(`${path} belongs to no feature: name its folder in budget.json`);
+for (const path of homeless) console.error(`${path} belongs to no feature: name its folder in .ci/budget.json`);
 for (const excess of excesses)
   console.error(`${excess}: shrink it, or raise the budget with a reason in docs/decisions`);
 if (homeless.length + excesses.length > 0) process.exitCode = 1;

@@ -7,7 +7,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { nodeLines } from "../server/commands/doctor/node-lines.js";
+import { nodeLines } from "../server/cli/doctor/doctor.js";
 import { packagedFile } from "../shared/config/package.js";
 
 /**

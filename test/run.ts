@@ -5,8 +5,9 @@
  * Each file runs as a plain program, and tap reads and counts its output afterwards. Tap's own runner would trace the
  * modules of every process that a test starts, although no coverage is requested: 0.4 s of processor time for each.
  *
- * Arguments name the tests to run: `cli` is `test/server/cli/cli.test.ts`, `probe/stream` is everything in that folder.
- * Without arguments, all tests run except those of CI (`--ci`) and of the long run (`--long`); `--all` runs everything.
+ * Arguments name the tests to run: `cli.test` is `test/server/cli/cli.test.ts`, `probe/measure/stream` is everything in
+ * that folder. Without arguments, all tests run except those of CI (`--ci`) and of the long run (`--long`); `--all`
+ * runs everything.
  */
 
 import { spawn } from "node:child_process";
@@ -43,7 +44,7 @@ const startedFirst = ["short-history", "demo", "in-chromium", "incident-scenario
  */
 const ci = [
   ...["demo", "in-chromium", "embedded", "cli", "all-venues", "new-operator", "own-metrics"],
-  ...["doctor", "channel-command", "delivery-command", "incident-command", "server/commands/status"],
+  ...["doctor", "channel-command", "delivery-command", "incident-command", "server/cli/status"],
   ...["check-command", "causes"],
   ...["chain-lag", "polling", "state-since", "hostile-peers"],
   ...["ship-database", "reconnecting-socket", "jitter", "supervisor", "deadlines"],
@@ -51,14 +52,14 @@ const ci = [
   ...["clients/bots", "clients/generated-client", "clients/python/package", "clients/python/watch"],
   ...["client-types", "clients/typescript/watch"],
   ...["events", "incident-feeds", "maintenance-calendar", "statuspage-clients", "native-alert"],
-  ...["parquet", "server/export/interrupted", "embed"],
+  ...["parquet", "server/cli/export/interrupted", "embed"],
   ...["agents-by-stdio", "agent-tools", "service-source", "conformance"],
   // deployment
   ...["backup", "image", "monitoring", "npm-package"],
   // the whole service in virtual time, and the spool on a failing disk
   ...["simulation/history", "simulation/disk/spool", "simulation/disk/comparison", "simulation/disk/same-seed"],
   // single pages
-  ...["server/pages/compare", "wall", "detection-page", "error-pages", "reference", "shortcut"],
+  ...["server/web/pages/compare", "wall", "detection-page", "error-pages", "reference", "shortcut"],
 ];
 
 /**

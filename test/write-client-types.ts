@@ -5,7 +5,7 @@
 import { writeFileSync } from "node:fs";
 import openapiTS, { astToString } from "openapi-typescript";
 import type { OpenAPIObject, OperationObject, ParameterObject, ReferenceObject, SchemaObject } from "openapi3-ts/oas31";
-import { openapiDocument } from "../server/api/openapi.js";
+import { openapiDocument } from "../server/web/openapi.js";
 import { packagedFile } from "../shared/config/package.js";
 
 type Part = SchemaObject | ReferenceObject;

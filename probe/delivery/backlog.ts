@@ -5,7 +5,6 @@
  * because of the database's unique key.
  */
 import type { Log } from "../../shared/log/log.js";
-import type { Sample } from "../../shared/measurement/sample.js";
 import {
   closeReading,
   deleteSegment,
@@ -15,14 +14,8 @@ import {
   readSegment,
   type Segment,
   segmentsIn,
+  type Batch,
 } from "./spool-segment.js";
-
-/** Waiting samples, oldest first. They are returned again until `done` is called. */
-export interface Batch {
-  samples: readonly Sample[];
-  /** The samples are in the database, or never will be: they can be deleted. */
-  done: () => void;
-}
 
 export interface Backlog {
   /** Oldest first; new segments are appended. */

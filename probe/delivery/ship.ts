@@ -1,11 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isDatabaseAway } from "../../shared/database/away.js";
+import { isDatabaseAway } from "../../shared/database/fault.js";
 import type { Log } from "../../shared/log/log.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 import { stackOf } from "../../shared/process/user-error.js";
-import { type AcknowledgedOptions, makeAcknowledged } from "./acknowledged-samples.js";
-import { makeQuarantine } from "./quarantine.js";
-import { batchSize, makeRecorder, type RecordedCounts, type RecordSamples } from "./recorder.js";
+import {
+  batchSize,
+  makeQuarantine,
+  makeRecorder,
+  type RecordedCounts,
+  type RecordSamples,
+  makeAcknowledged,
+  type AcknowledgedOptions,
+} from "./recorder.js";
 import type { Spool, SpoolStatus } from "./spool.js";
 
 export interface ShipOptions {

@@ -8,17 +8,13 @@
  *
  * While the disk takes no writes, samples wait in a bounded queue in memory and are delivered from there.
  */
-import { stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../../shared/log/log.js";
 import type { Sample } from "../../shared/measurement/sample.js";
-import type { Batch } from "./backlog.js";
-import { startAdoption } from "./spool-adoption.js";
-import { makeDroppedSamples } from "./spool-dropped.js";
-import { makeSpoolFiles } from "./spool-files.js";
-import { makeSpoolMemory } from "./spool-memory.js";
-import type { SpoolPlace } from "./spool-place.js";
-import { makeSpoolWriter } from "./spool-writer.js";
+import { makeSpoolFiles, type SpoolPlace, takeIfFree } from "./spool-files.js";
+import { type Batch, emptySegment, segmentsIn } from "./spool-segment.js";
+import { makeSpoolMemory, makeSpoolWriter } from "./spool-writer.js";
 
 export interface SpoolOptions {
   /** The region's directory; each of its probes has a subdirectory. */
@@ -181,4 +177,139 @@ function whenDone(batch: Batch, then: () => void): Batch {
       then();
     },
   };
+}
+
+// Takes over the directories of the same region whose processes have died, and delivers the samples left there.
+
+/**
+ * @param root the region's directory
+ * @param own this process's directory; while it has none, nothing is adopted
+ * @param settledMs a restarting process takes its own directory again within this time
+ * @param onFound called when `next` may return more
+ */
+function startAdoption(root: string, own: () => string | undefined, log: Log, settledMs: number, onFound: () => void) {
+  const adopted: SpoolPlace[] = [];
+  let corruptBefore = 0;
+  let search = Promise.resolve();
+  let timer: NodeJS.Timeout;
+  let stopped = false;
+  searchAfter(settledMs);
+
+  return {
+    /** Adopted directories that are not fully delivered yet. */
+    places: (): readonly SpoolPlace[] => adopted,
+    /** Corrupt lines in directories that were delivered and released. */
+    corruptBefore: () => corruptBefore,
+    /** As in a backlog. */
+    async next(size: number): Promise<Batch | null> {
+      for (const one of [...adopted]) {
+        const batch = await one.backlog.next(size);
+        if (batch) return batch;
+        // files that cannot be read now are tried again later
+        if (one.backlog.segments.length > 0) continue;
+        adopted.splice(adopted.indexOf(one), 1);
+        corruptBefore += one.backlog.corrupt();
+        await one.release();
+      }
+      return null;
+    },
+    /** Starts no further search. Resolves at the end of the running one. */
+    stop(): Promise<void> {
+      stopped = true;
+      clearTimeout(timer);
+      return search;
+    },
+  };
+
+  function searchAfter(ms: number): void {
+    timer = setTimeout(() => {
+      search = adopt();
+    }, ms);
+    timer.unref();
+  }
+
+  async function adopt(): Promise<void> {
+    try {
+      const directory = own();
+      const found = directory ? await adoptPlaces(root, directory, log, settledMs) : [];
+      adopted.push(...found);
+      for (const { directory, backlog } of found)
+        log.info("delivering samples that another probe left", { directory, samples: backlog.samples() });
+      if (found.length > 0) onFound();
+    } catch (error) {
+      log.warn("cannot look for samples that other probes left", { error });
+    }
+    if (!stopped) searchAfter(6 * settledMs);
+  }
+}
+
+async function adoptPlaces(root: string, own: string, log: Log, settledMs: number): Promise<SpoolPlace[]> {
+  const adopted: SpoolPlace[] = [];
+  for (const name of await readdir(root)) {
+    const directory = join(root, name);
+    if (!/^\d+$/.test(name) || directory === own) continue;
+    try {
+      if (!(await isLeft(directory, settledMs))) continue;
+      const place = await takeIfFree(directory, log);
+      if (place) adopted.push(place);
+    } catch (error) {
+      // this process has already taken others: an error here must not lose them
+      log.warn("cannot read a directory in which another probe may have left samples", { directory, error });
+    }
+  }
+  return adopted;
+}
+
+async function isLeft(directory: string, settledMs: number): Promise<boolean> {
+  let newestMs = -Infinity;
+  for (const number of await segmentsIn(directory)) {
+    const file = await stat(emptySegment(directory, number).path).catch(ignoreMissing);
+    if (file && file.size > 0) newestMs = Math.max(newestMs, file.mtimeMs);
+  }
+  // the absolute value also covers a clock that was set back
+  return newestMs > -Infinity && Math.abs(Date.now() - newestMs) > settledMs;
+}
+
+/** A living owner deletes what it has delivered. */
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ENOENT") throw error;
+}
+
+// Counts the samples that a spool drops for lack of space, and logs them at intervals.
+
+/** @param waiting how many samples the spool holds */
+function makeDroppedSamples(log: Log, logEveryMs: number, waiting: () => number) {
+  let total = 0;
+  let logged = 0;
+  let droppedAtMs = -Infinity;
+  let loggedAtMs = -Infinity;
+  let timer: NodeJS.Timeout | undefined;
+
+  return {
+    count,
+    total: () => total,
+    /** Whether samples were dropped within the last interval. */
+    isRecent: () => performance.now() - droppedAtMs < logEveryMs,
+    /** Counts the samples that are lost at shutdown, and logs all that are not logged yet. */
+    finish(lost: number): void {
+      total += lost;
+      if (total > logged) logDropped();
+    },
+  };
+
+  function count(samples: number): void {
+    total += samples;
+    droppedAtMs = performance.now();
+    const againMs = loggedAtMs + logEveryMs - droppedAtMs;
+    if (againMs <= 0) logDropped();
+    else timer ??= setTimeout(logDropped, againMs).unref();
+  }
+
+  function logDropped(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    log.error("dropped the oldest samples for lack of space", { dropped: total - logged, waiting: waiting() });
+    logged = total;
+    loggedAtMs = performance.now();
+  }
 }

@@ -1,13 +1,12 @@
-/**
- * A fingerprint of the machine that this probe runs on. Probes with the same fingerprint share a network, even if their
- * regions have different names.
- *
- * It does not disclose the machine's id: the id is hashed together with an application-specific text, as machine-id(5)
- * requires.
- */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
+
+// A fingerprint of the machine that this probe runs on. Probes with the same fingerprint share a network, even if their
+// regions have different names.
+//
+// It does not disclose the machine's id: the id is hashed together with an application-specific text, as machine-id(5)
+// requires.
 
 export interface Machine {
   /** 16 hex digits. */

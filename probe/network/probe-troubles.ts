@@ -1,7 +1,6 @@
 import type { Log } from "../../shared/log/log.js";
-import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
-import type { ClockError } from "../lease/heartbeat.js";
-import type { Trouble, TroubleKind } from "../../shared/measurement/trouble-kinds.js";
+import type { Trouble, TroubleKind, UnmeasuredReason } from "../../shared/measurement/sample.js";
+import type { ClockError } from "../measure/clock.js";
 
 /** A trouble is over when it has cost no slot for this long: a few of the slowest common cadences. */
 const overAfterMs = 60_000;

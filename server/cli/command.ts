@@ -1,4 +1,4 @@
-/** What a file in `commands/` exports: one command, or actions to choose from. */
+/** What the file of a command exports: one command, or actions to choose from. */
 export type Command = Runnable | Actions;
 
 export interface Runnable {
@@ -39,6 +39,6 @@ export interface Action extends Runnable {
 export interface Entry {
   summary: string;
   load: () => Promise<Command>;
-  /** Set if its exit code is its answer (exit-codes.ts). */
+  /** Set if its exit code is its answer (`endWithAnswer`). */
   answers?: true;
 }

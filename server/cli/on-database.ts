@@ -1,8 +1,8 @@
+import { databaseUrlOf, readSettings, type Settings } from "../../shared/config/settings.js";
 import { databaseFault } from "../../shared/database/fault.js";
 import { connect, type Pool } from "../../shared/database/pool.js";
-import { type Life, runToEnd } from "../process/lifecycle.js";
 import { type Log, makeLog } from "../../shared/log/log.js";
-import { databaseUrlOf, readSettings, type Settings } from "../../shared/config/settings.js";
+import { type Life, runToEnd } from "../process/lifecycle.js";
 
 /** What a task gets. */
 export interface OnDatabase {

@@ -1,16 +1,99 @@
-/** The commands as a program of commander, with our messages for wrong usage. */
-
-import { Command as Parser, type CommanderError, Option } from "commander";
-
+/** `venuewatch <command> [action] [options]`. Each command is a file or a folder beside this one, loaded on demand. */
+import { Command as Parser, CommanderError, Option } from "commander";
 import { version } from "../../shared/config/package.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { didYouMean } from "../../shared/text/nearest-word.js";
 import type { Action, Command, Entry, Given } from "./command.js";
+import { endAtUncaughtErrors, endWithError } from "./exit.js";
+
+/** In the order of `--help`. */
+export const commands: Record<string, Action | Entry> = {
+  status: {
+    summary: "show the state of venues, asked of a running venuewatch",
+    load: () => import("./status.js"),
+    answers: true,
+  },
+  check: {
+    summary: "find out whether the venue is down, or it is just you",
+    load: () => import("./check/check.js"),
+    answers: true,
+  },
+  mcp: { summary: "answer agents of language models", load: () => import("./mcp.js") },
+  up: { summary: "run everything against the venues of the registry", load: () => import("./up.js") },
+  demo: {
+    summary: "run everything on this machine against simulated venues",
+    load: () => import("./demo.js"),
+  },
+  database: { summary: "host the embedded TimescaleDB", load: () => import("./database.js") },
+  migrate: { summary: "create or upgrade the database schema", load: () => import("./migrate.js") },
+  login: {
+    summary: "create a least-privilege login, or change its password",
+    load: () => import("./login.js"),
+  },
+  core: { summary: "run the engine, upkeep, notices poller and dispatcher", load: () => import("./core.js") },
+  web: { summary: "serve the public API", load: () => import("./web.js") },
+  probe: { summary: "measure the venues from one region", load: () => import("./probe.js") },
+  doctor: { summary: "check the installation for problems", load: () => import("./doctor/doctor.js") },
+  reconcile: {
+    summary: "compare all roll-ups with their samples and repair them",
+    load: () => import("./reconcile.js"),
+  },
+  incident: { summary: "retract a false incident", load: () => import("./incident.js") },
+  channel: { summary: "set where alerts go", load: () => import("./channel.js") },
+  delivery: {
+    summary: "show deliveries of alerts, and send them again",
+    load: () => import("./delivery.js"),
+  },
+  registry: {
+    summary: "check the age and limits of the registry's entries",
+    load: () => import("./registry.js"),
+  },
+  stalls: { summary: "propose stall thresholds from measured silences", load: () => import("./stalls.js") },
+  replay: { summary: "try other rules on a past period", load: () => import("./replay.js") },
+  export: {
+    summary: "write samples, minutes, days or incidents as Parquet",
+    load: () => import("./export/export.js"),
+  },
+  move: { summary: "move everything to another database", load: () => import("./move/move.js") },
+  help: {
+    summary: "describe a command",
+    help: "Describes a command or one of its actions, as --help after it does; without one, it lists all commands.",
+    words: ["[COMMAND]", "[ACTION]"],
+    run: ({ words }, runProgram) => runProgram([...words, "--help"]),
+  },
+  version: {
+    summary: "print the version",
+    help: "Prints the version of this build.",
+    run() {
+      process.stdout.write(`${version}
+`);
+      return Promise.resolve();
+    },
+  },
+};
+
+/** Runs the command that the arguments name. An error ends the process, see user-error.ts and command.ts. */
+export async function runCommandLine(args: string[]): Promise<void> {
+  const [name = ""] = args;
+  const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  // a word that names no command may be a misspelt `status`
+  const answers = entry === undefined || ("load" in entry && entry.answers === true);
+  if (answers) endAtUncaughtErrors();
+  try {
+    await runProgram(commands, args);
+  } catch (error) {
+    // commander ends with this after --help and --version
+    if (error instanceof CommanderError && error.exitCode === 0) return;
+    await endWithError(error, answers);
+  }
+}
+
+// The commands as a program of commander, with our messages for wrong usage.
 
 type Entries = Record<string, Action | Entry>;
 
 /** @throws CommanderError with exit code 0 when it has printed a help text or the version */
-export async function runProgram(commands: Entries, args: string[]): Promise<void> {
+async function runProgram(commands: Entries, args: string[]): Promise<void> {
   const program = withOurMessages(new Parser("venuewatch"))
     .usage("<command> [options]")
     .helpOption("-h, --help", "print this")

@@ -1,6 +1,6 @@
-/** The addresses that a user reads when everything is up. */
-
 import type { Addresses } from "../process/all-programs.js";
+
+// The addresses that a user reads when everything is up.
 
 /**
  * @param psql the command line for the embedded database; null where the database is on a server

@@ -1,5 +1,5 @@
 import { type Db, type Pool, sql } from "../../shared/database/pool.js";
-import { readScript } from "../../shared/database/sql-files.js";
+import { readScript, statementText } from "../../shared/database/sql-files.js";
 import { UserError } from "../../shared/process/user-error.js";
 
 /** The user that runs a migration. */
@@ -56,8 +56,8 @@ export async function migratingRole(pool: Pool): Promise<MigratingRole> {
 /**
  * Runs a schema file as vw_core. TimescaleDB stores parts of hypertables and roll-ups in its own schema, and only a
  * superuser could make vw_core the owner of those parts later, so vw_core creates them. Besides, the file must not
- * write to core's tables with other rights (sql/as-core.sql). On the embedded database core has no login, and rights on
- * a database cannot be changed.
+ * write to core's tables with other rights (sql/database/as-core.sql). On the embedded database core has no login, and
+ * rights on a database cannot be changed.
  */
 export async function applyAs({ isEmbedded, database }: MigratingRole, tx: Db, text: string): Promise<void> {
   if (isEmbedded) {
@@ -103,7 +103,7 @@ export interface CoreDb {
 }
 
 /**
- * Does work on core's tables with the rights of vw_core, and no others (sql/as-core.sql).
+ * Does work on core's tables with the rights of vw_core, and no others (sql/database/as-core.sql).
  *
  * @param tx a transaction
  * @param lent what the migrating user grants to core before each call
@@ -120,7 +120,7 @@ export async function asCore(tx: Db, work: (core: CoreDb) => Promise<void>, lent
     return rows.map(({ row }) => row);
   }
   await work({
-    file: async (name, [value] = [null]) => call(await readScript(`queries/${name}.sql`), value, true),
+    file: async (name, [value] = [null]) => call(statementText(name), value, true),
     async script(text) {
       await call(text, null, false);
     },

@@ -1,4 +1,4 @@
-import type { Db } from "../../shared/database/pool.js";
+import { type Db, sql } from "../../shared/database/pool.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 
 /**
@@ -22,13 +22,16 @@ export interface Recorded {
  * @throws Error if the database does not know the region
  */
 export async function recordSamples(db: Db, region: string, samples: readonly Sample[]): Promise<Recorded> {
-  const [row] = await db.file<{
+  const [row] = await db.query<{
     timeline: string;
     knows_region: boolean;
     unknown: number[];
     accepted: number;
     stored: number;
-  }>("record_samples", [region, JSON.stringify(samples.map(columnsOf))]);
+  }>(sql`
+    select timeline, knows_region, unknown, accepted, stored
+    from upkeep.record_samples(${region}, ${JSON.stringify(samples.map(columnsOf))})
+  `);
   const { timeline, knows_region, unknown, accepted, stored } = row!;
   if (!knows_region)
     throw new Error(

@@ -1,5 +1,4 @@
 import type { Db } from "../../shared/database/pool.js";
-import type { Readiness } from "../health/health.js";
 
 /** The state of a replica in relation to its primary; one row of `replica.sql`. */
 export interface ReplicaState {
@@ -29,7 +28,7 @@ export async function replicaState(db: Db): Promise<ReplicaState> {
   return state!;
 }
 
-export function replicaCheck(state: ReplicaState): Readiness["checks"][string] {
+export function replicaCheck(state: ReplicaState): { ok: boolean; detail: string } {
   if (!state.is_replica) return { ok: true, detail: "is a primary, not a replica" };
   const { behind_seconds: behind, silent_seconds: silent } = state;
   const ok = behind !== null && behind <= replicaMayLagSeconds;

@@ -1,6 +1,6 @@
 /** Compares the schema of a database with the schema of this build. */
-import { type Db, sql } from "../../shared/database/pool.js";
 import { version } from "../../shared/config/package.js";
+import { type Db, sql } from "../../shared/database/pool.js";
 import { readDefinitions, schemaNames, sqlFolder } from "../../shared/database/sql-files.js";
 
 /** The schema files of this build that the database lacks, and those in the database that this build does not have. */
@@ -35,7 +35,10 @@ export async function definitionsMade(db: Db): Promise<DefinitionsMade | null> {
     sql`select to_regclass('venuewatch.definition') is not null as here`,
   );
   if (!table!.here) return null;
-  const [made] = await db.file<DefinitionsMade>("definitions_made");
+  const [made] = await db.query<DefinitionsMade>(sql`
+    select d.checksum, d.version, d.fingerprint = venuewatch.definitions_fingerprint() as intact
+    from venuewatch.definition d
+  `);
   return made ?? null;
 }
 

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
+import { UserError } from "../../shared/process/user-error.js";
+import { addressIn, publicAddress } from "../../shared/registry/addresses.js";
 import { watchedVenues } from "../../shared/registry/chain-venues.js";
-import { feedNames } from "../../shared/registry/feed-names.js";
-import { addressIn } from "../../shared/registry/region-hosts.js";
 import { componentsOf } from "../../shared/registry/components.js";
 import { type Registry, stallBasis, type Venue } from "../../shared/registry/registry.js";
 import type { CoreDb } from "./migrating-role.js";
-import { UserError } from "../../shared/process/user-error.js";
 
 /**
  * Syncs the tables of regions, venues and components with the registry. Rows that it no longer contains are
@@ -120,4 +119,20 @@ function fingerprintOf({ regions }: Registry, { rest, socket }: Venue, component
 function stallOf(venue: Venue, component: string) {
   const stream = venue.socket?.streams.find(({ name }) => `ws:${name}` === component);
   return stream ? { stallAfterMs: stream.stall.afterMs, stallBasis: stallBasis(stream) } : {};
+}
+
+/**
+ * The name of each feed in the registry by its address: the address itself if the catalogue has it; otherwise its
+ * origin and the first venue that has this feed.
+ */
+export function feedNames({ venues }: Registry): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const { id, official } of venues)
+    if (official?.api && !names.has(official.api)) names.set(official.api, feedName(official.api, id));
+  return names;
+}
+
+function feedName(address: string, venue: string): string {
+  const shown = publicAddress(address);
+  return shown === address ? address : `${shown} (${venue})`;
 }

@@ -1,11 +1,11 @@
 /** Starts every program of the service, each after those that it depends on. */
-
-import type { Program } from "./child.js";
+import { access, constants, mkdir } from "node:fs/promises";
 import { ownerPasswordFile } from "../../shared/config/embedded-passwords.js";
 import { packagedFile } from "../../shared/config/package.js";
-import { healthPorts } from "./ports.js";
 import { environmentWith, type SettingName, type Settings } from "../../shared/config/settings.js";
-import type { Supervisor } from "./supervisor.js";
+import { UserError } from "../../shared/process/user-error.js";
+import { healthPorts } from "./ports.js";
+import type { Program, Supervisor } from "./supervisor.js";
 
 type Changes = Partial<Record<SettingName, string>>;
 
@@ -117,4 +117,20 @@ export function program(command: string | string[], changes: Changes, name = Str
       ...environmentWith(changes),
     },
   };
+}
+
+// Creates the data directory where it is missing, and checks at the start that it is writable.
+
+/** @throws UserError where it cannot be created or written */
+export async function makeDataDir(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+    await access(path, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UserError(
+      `the data directory ${path} cannot be written (${code}): make it writable for this user, or set DATA_DIR to another directory`,
+      { cause: error },
+    );
+  }
 }

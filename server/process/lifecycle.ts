@@ -7,13 +7,10 @@
  * Exit codes: 0 done, or stopped as asked; 1 a bug, or a failed shutdown; 2 an error that the user can correct; 128 +
  * signal for an interrupted task, and after a second signal.
  */
-
 import { constants } from "node:os";
-
-import { makeShutdown } from "./shutdown.js";
 import type { Log } from "../../shared/log/log.js";
 import { notifySupervisor, whenSupervisorIsGone } from "../../shared/process/supervised.js";
-import { exitCodes, outputFault, stackOf, reportError, UserError } from "../../shared/process/user-error.js";
+import { exitCodes, outputFault, reportError, stackOf, UserError } from "../../shared/process/user-error.js";
 
 export interface Life {
   /** Call it on the line after opening. Closings run in reverse order and share one deadline. */
@@ -128,4 +125,75 @@ function endOfOutput(): Promise<End> {
     process.stdout.on("error", (error: Error) => onError(error, outputFault(error)));
     process.stderr.on("error", (error: Error) => onError(error, null));
   });
+}
+
+// Closes what a program opened, last opened first. A closing that fails or hangs does not prevent the others; all share
+// one deadline.
+
+type Close = () => unknown;
+
+export interface Shutdown {
+  /** After the shutdown began, `close` runs at once. */
+  add: (name: string, close: Close) => void;
+  isClosing: () => boolean;
+  /** Closes everything; false when a closing failed or did not end in time. */
+  run: () => Promise<boolean>;
+}
+
+function makeShutdown(log: Log, deadlineMs: number): Shutdown {
+  const open: { name: string; close: Close }[] = [];
+  let isClosing = false;
+
+  async function run(): Promise<boolean> {
+    isClosing = true;
+    const budget = makeTimeBudget(deadlineMs);
+    let clean = true;
+    for (let last = open.pop(); last !== undefined; last = open.pop()) {
+      const withinMs = budget.shareMs(open.length + 1);
+      const closed = await closeOne(log, last.name, last.close, withinMs);
+      clean = clean && closed;
+    }
+    return clean;
+  }
+
+  return {
+    add(name, close) {
+      if (isClosing) void closeOne(log, name, close, deadlineMs);
+      else open.push({ name, close });
+    },
+    isClosing: () => isClosing,
+    run,
+  };
+}
+
+async function closeOne(log: Log, name: string, close: Close, withinMs: number): Promise<boolean> {
+  log.debug("closing", { name });
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not closed within ${Math.round(withinMs)} ms`)), withinMs);
+  });
+  try {
+    await Promise.race([Promise.resolve().then(close), tooLate]);
+    return true;
+  } catch (error) {
+    log.error("closing failed", { name, stack: stackOf(error) });
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Divides a limited time among closings in a row: each may take half of the time left, the last one all of it. So one
+ * that hangs cannot starve the others, and they get the time that a quick one does not use.
+ */
+export function makeTimeBudget(totalMs: number) {
+  const endsAt = performance.now() + totalMs;
+  return {
+    /** @param turnsLeft closings that are left, including this one */
+    shareMs(turnsLeft: number): number {
+      const leftMs = Math.max(0, endsAt - performance.now());
+      return turnsLeft > 1 ? leftMs / 2 : leftMs;
+    },
+  };
 }

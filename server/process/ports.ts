@@ -1,11 +1,9 @@
 /** The ports that programs listen on, checked before anything starts. */
-
 import { once } from "node:events";
-import { createServer } from "node:net";
-import { listen, type PortSetting } from "../../shared/config/listen.js";
-import { loopback } from "../../shared/config/address.js";
-import type { Service } from "../../shared/config/service.js";
-import type { Settings } from "../../shared/config/settings.js";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import type { Service } from "../../shared/config/package.js";
+import { loopback } from "../../shared/config/setting-values.js";
+import type { SettingName, Settings } from "../../shared/config/settings.js";
 import { UserError } from "../../shared/process/user-error.js";
 
 /** A port that a program is going to listen on. */
@@ -111,4 +109,51 @@ async function taken({ port, host, setting }: WantedPort): Promise<string[]> {
   server.close();
   await once(server, "close");
   return [];
+}
+
+// Opens a port for listening. An error that the user can correct names the setting.
+
+/** The port settings, each with the setting of its address; null where that is fixed. */
+const hostSettings = {
+  PORT: "HOST",
+  HEALTH_PORT: "HEALTH_HOST",
+  EMBEDDED_PORT: null,
+} as const satisfies Partial<Record<SettingName, SettingName | null>>;
+
+type PortSetting = keyof typeof hostSettings;
+
+/**
+ * @param port 0: any free one
+ * @param host IP address; `0.0.0.0` and `::` are all addresses of this machine
+ * @param setting the one that set `port`
+ * @returns the opened port
+ * @throws UserError where the port is in use or not allowed, or this machine does not have the address
+ */
+export async function listen(server: Server, port: number, host: string, setting: PortSetting): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    function onError(error: NodeJS.ErrnoException) {
+      const sentence = sentences[error.code ?? ""]?.(port, host, setting);
+      reject(sentence ? new UserError(sentence, { cause: error }) : error);
+    }
+    server.once("error", onError);
+    server.listen(port, host, () => {
+      server.off("error", onError);
+      resolve();
+    });
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const sentences: Record<string, (port: number, host: string, setting: PortSetting) => string> = {
+  EADDRINUSE: (port, _host, setting) =>
+    `port ${port} is in use by another program: stop it, or set ${setting} to a free port`,
+  EACCES: (port, _host, setting) => `this user may not open port ${port}: set ${setting} to a port above 1023`,
+  EADDRNOTAVAIL: notOurs,
+  // `::` or `::1` where the system has no IPv6
+  EAFNOSUPPORT: notOurs,
+};
+
+function notOurs(_port: number, host: string, setting: PortSetting): string {
+  const hostSetting = hostSettings[setting];
+  return `this machine has no address ${host} to listen on: ${hostSetting === null ? "its loopback interface is down" : `set ${hostSetting} to one that it has, or to 0.0.0.0 for all`}`;
 }

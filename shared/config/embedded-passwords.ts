@@ -2,13 +2,10 @@
  * The passwords of the embedded database. Each is random, generated at the first start, and stored in a file of the
  * data directory that only its user can read. The database stores only verifiers.
  */
-
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-
-import { makePrivate } from "../process/make-private.js";
 import type { Log } from "../log/log.js";
 import { UserError } from "../process/user-error.js";
 
@@ -71,4 +68,26 @@ async function keptLine(file: string, make: () => string, log: Log): Promise<str
   throw new UserError(
     `${file}: expected one line with a password of at least 8 ASCII characters, got something else; delete the file, and the next start makes a new password`,
   );
+}
+
+/**
+ * Removes other users' rights on a file or directory. That may fail without an error, and the caller decides: not every
+ * file system has modes, and the owner may be another user who gives our group access.
+ *
+ * @param wanted the mode to set where others have rights
+ * @returns the mode before, and whether it is private now
+ */
+export async function makePrivate(path: string, wanted: number): Promise<{ mode: number; isPrivate: boolean }> {
+  const mode = await modeOf(path);
+  if ((mode & 0o077) === 0) return { mode, isPrivate: true };
+  try {
+    await chmod(path, wanted);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
+  }
+  return { mode, isPrivate: ((await modeOf(path)) & 0o077) === 0 };
+}
+
+async function modeOf(path: string): Promise<number> {
+  return (await stat(path)).mode & 0o777;
 }

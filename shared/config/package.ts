@@ -1,5 +1,4 @@
 /** The package's version, licence and files. */
-
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -15,3 +14,8 @@ export const { version, license } = JSON.parse(readFileSync(packagedFile("packag
   version: string;
   license: string;
 };
+
+/** The programs of the service, in the order of their default health ports. */
+export const services = ["core", "web", "probe"] as const;
+
+export type Service = (typeof services)[number];

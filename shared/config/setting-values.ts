@@ -1,11 +1,18 @@
 /** Parsers of settings. An invalid text throws WrongValue with what was expected. */
-
-import { isIP } from "node:net";
+import { isIP, isIPv6 } from "node:net";
 import { resolve } from "node:path";
+import { addressesOf } from "../database/address.js";
+import { type LogLevel, logLevels } from "../log/log.js";
 
-import { addressesOf } from "../database/hosts.js";
-import { logLevels, type LogLevel } from "../log/log.js";
-import type { Vantage } from "./vantage.js";
+/** The place that a probe measures from, as its operator states it (setting VANTAGE). */
+export interface Vantage {
+  /** A short name: of a site, a data centre or a machine. */
+  name: string;
+  /** Its geographic place. */
+  place: string;
+  /** Its network. */
+  network: string;
+}
 
 export class WrongValue extends Error {
   /** @param secret the text may contain a password and must not be shown */
@@ -173,4 +180,14 @@ export function parseLogLevel(text: string): LogLevel {
   const level = logLevels.find((level) => level === text);
   if (level === undefined) throw new WrongValue(logLevels.join(", "));
   return level;
+}
+
+/** Reachable only from this machine. */
+export const loopback = "127.0.0.1";
+
+/** The URL, without a path, by which this machine reaches a server that listens on `host`. */
+export function addressOf(host: string, port: number): string {
+  const isLocalhost = [loopback, "0.0.0.0", "::"].includes(host);
+  const name = isLocalhost ? "localhost" : isIPv6(host) ? `[${host}]` : host;
+  return `http://${name}:${port}`;
 }

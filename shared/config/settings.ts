@@ -2,19 +2,17 @@
  * The settings of all programs: environment variables, read only here, once, into a frozen value. An empty variable
  * counts as not set. A test compares the table in docs/settings.md with `settingTable`.
  */
-
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-
-import { addressOf, loopback } from "./address.js";
-import { addressesOf, withPassword } from "../database/hosts.js";
-import { ownerPasswordFile } from "./embedded-passwords.js";
+import { addressesOf, withPassword } from "../database/address.js";
 import type { LogLevel } from "../log/log.js";
-import { maskedAddress } from "../text/masked-text.js";
-import { packagedFile } from "./package.js";
-import { secretIn } from "./secret-file.js";
-import { type Service, services } from "./service.js";
+import { UserError } from "../process/user-error.js";
+import { maskedAddress } from "../text/secrets.js";
+import { ownerPasswordFile } from "./embedded-passwords.js";
+import { packagedFile, type Service, services } from "./package.js";
 import {
+  addressOf,
+  loopback,
   parseCount,
   parseCredential,
   parseDatabaseReadUrl,
@@ -33,9 +31,8 @@ import {
   parseSwitch,
   parseVantage,
   WrongValue,
+  type Vantage,
 } from "./setting-values.js";
-import { UserError } from "../process/user-error.js";
-import type { Vantage } from "./vantage.js";
 
 export interface Settings {
   /** Null: the embedded database in `dataDir`. Contains the password, also one from a file: never show it. */
@@ -425,4 +422,37 @@ function problemOf(name: SettingName, text: string, wrong: WrongValue) {
 
 function allProblems(problems: string[]): string {
   return ["wrong settings in the environment:", ...problems].join("\n  ");
+}
+
+// Secrets in files, as container engines and service managers provide them: visible neither in the environment nor in
+// arguments.
+
+/** Far longer than any secret; a wrong file is not read whole. */
+const maxBytes = 4_096;
+
+/**
+ * The only line of a file, without its line end.
+ *
+ * @throws WrongValue, which never shows the content
+ */
+export function secretIn(path: string): string {
+  const text = textOf(path);
+  const line = text.replace(/\r?\n$/, "");
+  if (line === "") throw new WrongValue(`${oneLine}, but it is empty`);
+  if (/\p{Cc}/u.test(line)) throw new WrongValue(`${oneLine}, but it has more than that`);
+  return line;
+}
+
+const oneLine = "the path of a file with one line of text";
+
+function textOf(path: string): string {
+  try {
+    const { size } = statSync(path);
+    if (size > maxBytes) throw new WrongValue(`${oneLine}, but it has ${size} bytes`);
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof WrongValue) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    throw new WrongValue(`${oneLine}, but it cannot be read (${code})`);
+  }
 }

@@ -1,14 +1,12 @@
-import { readFileSync } from "node:fs";
 import databasesSql, { type SQLQuery } from "@databases/sql";
 import pg from "pg";
-import { countsAsAway } from "./away.js";
-import { UserError } from "../process/user-error.js";
-import { databaseFault } from "./fault.js";
-import type { Log } from "../log/log.js";
-import { openRowStream, type RowStream } from "./row-stream.js";
-import { type Connections, openConnections } from "./writable-host.js";
+import Cursor from "pg-cursor";
 import type { SettingName } from "../config/settings.js";
-import { sqlFolder } from "./sql-files.js";
+import type { Log } from "../log/log.js";
+import { UserError } from "../process/user-error.js";
+import { databaseFault, countsAsAway } from "./fault.js";
+import { type Connections, openConnections } from "./hosts.js";
+import { statementText } from "./sql-files.js";
 
 /** Tagged templates whose values are bound. (The second `default` is needed because the package is CommonJS.) */
 export const sql = databasesSql.default;
@@ -18,8 +16,8 @@ export interface Db {
   /** Rows of a tagged template; its values are bound, never interpolated. */
   query<Row>(query: SQLQuery): Promise<Row[]>;
   /**
-   * Rows of `sql/queries/<name>.sql` with the values as `$1, $2, …`. Statements are unnamed: on the embedded database a
-   * named one would be shared by all clients.
+   * Rows of the statement `<name>.sql` with the values as `$1, $2, …`. Statements are unnamed: on the embedded database
+   * a named one would be shared by all clients.
    */
   file<Row>(name: string, values?: readonly unknown[]): Promise<Row[]>;
   /** Rows of any other statement; its values are bound, too. */
@@ -31,7 +29,7 @@ export interface Db {
 export interface Pool extends Db {
   /** Runs `work` in one transaction on one connection; rolled back when it throws. */
   transaction<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>;
-  /** Rows of `sql/queries/<name>.sql` in batches of `batchRows`; see `RowStream`. */
+  /** Rows of the statement `<name>.sql` in batches of `batchRows`; see `RowStream`. */
   rows(name: string, values: readonly unknown[], batchRows: number): Promise<RowStream>;
   /** The same for any other statement. */
   textRows(text: string, values: readonly unknown[], batchRows: number): Promise<RowStream>;
@@ -84,7 +82,7 @@ export function openPool(url: string, options: PoolOptions): Pool {
   return {
     ...makeDb((text, values) => queryOnce(pool, text, values), succeeded),
     transaction: (work) => inTransaction(pool, work, succeeded),
-    rows: (name, values, batchRows) => textRows(queryFile(name), values, batchRows),
+    rows: (name, values, batchRows) => textRows(statementText(name), values, batchRows),
     textRows,
     close: () => pool.end(),
   };
@@ -179,7 +177,7 @@ function makeDb(execute: Execute, succeeded: () => void): Db {
       return text<Row>(formatted, values);
     },
     file<Row>(name: string, values: readonly unknown[] = []) {
-      return text<Row>(queryFile(name), values);
+      return text<Row>(statementText(name), values);
     },
     text,
     async script(text) {
@@ -230,18 +228,95 @@ const placeholders = {
   }),
 };
 
-const queryTexts = new Map<string, string>();
-
-function queryFile(name: string): string {
-  let text = queryTexts.get(name);
-  if (text === undefined) {
-    text = readFileSync(new URL(`queries/${name}.sql`, sqlFolder), "utf8");
-    queryTexts.set(name, text);
-  }
-  return text;
-}
-
 /** Our bigints and numerics are counts and percentages, which a number represents exactly. */
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.NUMERIC, Number);
+
+/**
+ * The rows of one statement, read in batches from a cursor: a list of any length takes the memory of two batches.
+ *
+ * A reader holds the connection until its last row is read, and on the embedded database, where an open cursor occupies
+ * the only backend, blocks everyone else. A list shorter than a batch is read at once, and holds none.
+ */
+export interface RowStream {
+  columns: readonly string[];
+  /**
+   * The next batch, with values in the order of the columns; null at the end.
+   *
+   * @throws Error where the database fails
+   */
+  next(): Promise<unknown[][] | null>;
+  /** Call it to stop before the end; it does no harm otherwise. */
+  close(): void;
+}
+
+/**
+ * @param client is released by this in any case
+ * @throws Error where the statement fails before its first rows
+ */
+async function openRowStream(
+  client: pg.PoolClient,
+  text: string,
+  values: readonly unknown[],
+  types: pg.CustomTypesConfig,
+  batchRows: number,
+): Promise<RowStream> {
+  let failure: Error | undefined;
+  let held = true;
+  /** Rejects the read in progress: its cursor does not report that its connection was taken away. */
+  let abortRead: ((error: Error) => void) | undefined;
+  const lost = (error: Error) => release((failure ??= error));
+  client.on("error", lost);
+  const cursor = client.query(new Cursor<unknown[]>(text, [...values], { rowMode: "array", types }));
+
+  /** A connection whose cursor was not read to the end is discarded: closing it would wait for the statement. */
+  function release(broken?: Error): void {
+    if (!held) return;
+    held = false;
+    client.off("error", lost);
+    // only this ends pg's query timer, which would keep the program alive
+    (cursor as unknown as { callback?: () => void }).callback?.();
+    client.release(broken);
+    if (broken) abortRead?.(broken);
+  }
+
+  function read() {
+    return new Promise<{ rows: unknown[][]; columns: string[] }>((resolve, reject) => {
+      abortRead = reject;
+      cursor.read(batchRows, (error, rows, result) => {
+        if (error) {
+          release((failure ??= error));
+          return reject(failure);
+        }
+        if (rows.length < batchRows) release();
+        resolve({ rows, columns: result.fields.map(({ name }) => name) });
+      });
+    });
+  }
+
+  const first = await read();
+  let ahead: unknown[][] | Promise<unknown[][]> | null = first.rows;
+
+  return {
+    columns: first.columns,
+    async next() {
+      if (failure) throw failure;
+      const rows = await ahead;
+      if (!rows || rows.length === 0) return null;
+      // the database produces the next batch while this one is used
+      ahead = held ? readAhead() : null;
+      return rows;
+    },
+    close() {
+      release(new Error("not read to the end"));
+    },
+  };
+
+  function readAhead(): Promise<unknown[][]> {
+    const reading = read().then(({ rows }) => rows);
+    // it may fail after the reader has stopped
+    reading.catch(() => {});
+    return reading;
+  }
+}

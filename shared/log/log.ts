@@ -2,10 +2,8 @@
  * Log lines for people and for `grep`: time, level, program, message, then `key=value` pairs. They go to standard
  * error.
  */
-
-import { type LogFields } from "./log-fields.js";
-import { withoutHidden } from "../text/hidden-text.js";
-import { makeOutage, type Outage, type OutageClock } from "./outage.js";
+import { withoutHidden } from "../text/secrets.js";
+import { makeOutage, type Outage, type OutageClock, type LogFields } from "./outage.js";
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];

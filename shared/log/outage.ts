@@ -3,7 +3,8 @@
  * tasks keep failing, and one when it is over. With a line for each failure, a rotated log would lose the lines that
  * explain the fault.
  */
-import type { LogFields } from "./log-fields.js";
+
+export type LogFields = Record<string, unknown>;
 
 export interface Outage {
   /**

@@ -1,6 +1,4 @@
-/**
- * Messages of a program to its supervisor, over Node's IPC channel. A program that was started by hand has no channel.
- */
+// Messages of a program to its supervisor, over Node's IPC channel. A program that was started by hand has no channel.
 
 export type SupervisorMessage =
   /** Ready, with its address if it has one. */

@@ -4,7 +4,7 @@
  * the code is 1.
  */
 
-import { withoutHidden } from "../text/hidden-text.js";
+import { withoutHidden } from "../text/secrets.js";
 import { notifySupervisor } from "./supervised.js";
 
 /** The message is complete: what was expected, what came, what to do. */

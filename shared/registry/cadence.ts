@@ -1,6 +1,6 @@
 /** Cadences that respect the limits of venues, for all probes that share an address. */
 
-import { addressIn } from "./region-hosts.js";
+import { addressIn } from "./addresses.js";
 import type { Limit, Region, Registry, RestEndpoint, Venue } from "./registry.js";
 
 /**
@@ -101,7 +101,7 @@ function excessOf({ allPerMinute, usablePerMinute }: LimitUse): number {
 
 /**
  * The unit of which all cadences under a limit are multiples, and the steps by which it becomes longer. This way the
- * cadences of an origin keep a common divisor, and their slots never pass each other (probe/schedule/phases.ts): all
+ * cadences of an origin keep a common divisor, and their slots never pass each other (probe/schedule/schedule.ts): all
  * are multiples of a longer unit or, where the origin has endpoints that the limit does not count, of a part of the
  * unit of all its endpoints.
  *

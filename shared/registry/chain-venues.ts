@@ -1,6 +1,6 @@
 /** Chains as venues of their own: a chain that stands at all of its providers is the fault of none of them. */
 
-import { staleHeadMs } from "../measurement/probe-rules.js";
+import { staleHeadMs } from "../rules/probe-rules.js";
 import type { Registry, Venue } from "./registry.js";
 
 /** How a chain is read. */

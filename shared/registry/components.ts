@@ -1,5 +1,5 @@
 /** What a venue of the registry is measured by. */
-import { publicAddress } from "./public-address.js";
+import { publicAddress } from "./addresses.js";
 import type { SocketConfig, Venue } from "./registry.js";
 
 /** A part with a state of its own: an endpoint, a stream, or `ws:conn`, the socket that the streams share. */

@@ -1,5 +1,4 @@
 /** How long ago the entries of a registry were compared with their sources, and which parts of them end. */
-
 import { hostsOf } from "./components.js";
 import type { Registry, Venue } from "./registry.js";
 

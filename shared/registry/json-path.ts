@@ -1,7 +1,5 @@
-/**
- * Paths into parsed JSON, in the registry's notation: `$` is the whole value, then any number of `.key` (letters,
- * digits and `_`), `[n]` (an index) and `['any key']` (`\'` and `\\` are a quote and a backslash).
- */
+// Paths into parsed JSON, in the registry's notation: `$` is the whole value, then any number of `.key` (letters,
+// digits and `_`), `[n]` (an index) and `['any key']` (`\'` and `\\` are a quote and a backslash).
 
 /** Returns the value at the path in a parsed JSON value; undefined where the path does not exist. */
 export type JsonPath = (value: unknown) => unknown;

@@ -1,6 +1,20 @@
-/** What is wrong in a registry and where, and how rules that find it are combined. */
+import { maskedAddress } from "../text/secrets.js";
 
-import { maskedAddress } from "../text/masked-text.js";
+/** A copy of a JSON value with other texts. Names of properties stay. */
+export function mapTexts(
+  value: unknown,
+  change: (text: string, place: PlaceInRegistry) => string,
+  place: PlaceInRegistry = [],
+): unknown {
+  if (typeof value === "string") return change(value, place);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item, index) => mapTexts(item, change, [...place, index]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, mapTexts(part, change, [...place, key])] as const),
+  );
+}
+
+// What is wrong in a registry and where, and how rules that find it are combined.
 
 /** Keys and indices from the root of the registry. */
 export type PlaceInRegistry = (string | number)[];
@@ -11,38 +25,8 @@ export interface RegistryProblem {
   expected: string;
 }
 
-/** Whether the shape is valid at a place and within it. */
-export type Sound = (part: PlaceInRegistry) => boolean;
-
-export function at(isSound: Sound, outer: PlaceInRegistry): Sound {
-  return (part) => isSound([...outer, ...part]);
-}
-
-/** Applies rules where the parts that they read have a valid shape. */
-export function reading(isSound: Sound, parts: string[], rules: () => RegistryProblem[]): RegistryProblem[] {
-  return parts.every((part) => isSound([part])) ? rules() : [];
-}
-
 export function must(holds: boolean, place: PlaceInRegistry, expected: string): RegistryProblem[] {
   return holds ? [] : [{ place, expected }];
-}
-
-export function each<T>(
-  list: PlaceInRegistry,
-  items: T[],
-  rules: (item: T, place: PlaceInRegistry) => RegistryProblem[],
-): RegistryProblem[] {
-  return items.flatMap((item, index) => {
-    const place = [...list, index];
-    return within(place, rules(item, place));
-  });
-}
-
-export function within(outer: PlaceInRegistry, problems: RegistryProblem[]): RegistryProblem[] {
-  return problems.map(({ place, expected }) => ({
-    place: [...outer, ...place],
-    expected,
-  }));
 }
 
 /** `venues[3] (okx).rest[1].cadenceMs` */

@@ -1,18 +1,8 @@
 /** Rules of a registry beyond its shape. */
-
+import { componentsOf } from "./components.js";
 import { credentialRules, headersRules } from "./credentials.js";
 import { parsePath } from "./json-path.js";
-import {
-  at,
-  each,
-  must,
-  type PlaceInRegistry,
-  reading,
-  type RegistryProblem,
-  type Sound,
-  within,
-} from "./registry-problem.js";
-import { componentsOf } from "./components.js";
+import { type PlaceInRegistry, type RegistryProblem, must } from "./registry-problem.js";
 import type {
   AnyOf,
   Condition,
@@ -433,4 +423,34 @@ function repeated(list: PlaceInRegistry, items: unknown[], key: "id" | "name"): 
       `another ${key} than that of ${list.at(-1)}[${first}]`,
     );
   });
+}
+
+/** Whether the shape is valid at a place and within it. */
+type Sound = (part: PlaceInRegistry) => boolean;
+
+function at(isSound: Sound, outer: PlaceInRegistry): Sound {
+  return (part) => isSound([...outer, ...part]);
+}
+
+/** Applies rules where the parts that they read have a valid shape. */
+function reading(isSound: Sound, parts: string[], rules: () => RegistryProblem[]): RegistryProblem[] {
+  return parts.every((part) => isSound([part])) ? rules() : [];
+}
+
+function each<T>(
+  list: PlaceInRegistry,
+  items: T[],
+  rules: (item: T, place: PlaceInRegistry) => RegistryProblem[],
+): RegistryProblem[] {
+  return items.flatMap((item, index) => {
+    const place = [...list, index];
+    return within(place, rules(item, place));
+  });
+}
+
+function within(outer: PlaceInRegistry, problems: RegistryProblem[]): RegistryProblem[] {
+  return problems.map(({ place, expected }) => ({
+    place: [...outer, ...place],
+    expected,
+  }));
 }

@@ -144,7 +144,7 @@ export interface RestEndpoint {
   head?: { path: string; encoding: "hex" | "integer" };
   newest?: Newest;
   dataTime?: DataTime;
-  /** One slot in twelve uses a fresh connection (`probe/schedule/fresh-connection-share.ts`). */
+  /** One slot in twelve uses a fresh connection (`probe/schedule/tasks.ts`). */
   cadenceMs: number;
   /**
    * For the whole exchange, from the start of the connection to the last byte. It must end well before the next slot: a
@@ -312,7 +312,7 @@ export type Sequence =
 
 /**
  * Silence beyond `afterMs` is a stall. `distribution` is what `venuewatch stalls measure` derived it from
- * (server/commands/stalls.ts).
+ * (server/cli/stalls.ts).
  *
  * Without it, `afterMs` is computed, in whole seconds, rounded up. Where the rate is documented or probed: 10 mean
  * intervals and at least 10 s, since such streams are regular. Where the rate is an estimate: 60 mean intervals and at

@@ -4,7 +4,7 @@
  */
 import type { Cluster } from "../cluster.js";
 import type { ReadBody } from "../ledger.js";
-import { rulesRow } from "../../server/engine/rules.js";
+import { rulesRow } from "../../shared/rules/engine-rules.js";
 import { opinionOn } from "./second-opinion.js";
 
 const { step_ms: stepMs, silent_after_ms: silentMs } = rulesRow;

@@ -3,7 +3,7 @@
  * to take over what others left. A takeover needs the database; measuring does not. A probe whose clock is wrong
  * notices it, and measures nothing.
  */
-import { makePhases } from "../../probe/schedule/phases.js";
+import { makePhases } from "../../probe/schedule/schedule.js";
 import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { componentsOf } from "../../shared/registry/components.js";
 import type { Venue } from "../../shared/registry/registry.js";

@@ -20,7 +20,7 @@ export const mutantsOfJudgement: readonly Mutant[] = [
   },
   {
     name: "a time that cannot be true is remembered",
-    file: "probe/rest/answer-time.js",
+    file: "probe/measure/rest/checks.js",
     from: "return ms >= earliestMs && ms <= nowMs + limits.future_time_ms ? ms : null;",
     to: "return ms >= earliestMs ? ms : null;",
     faults: `
@@ -30,7 +30,7 @@ export const mutantsOfJudgement: readonly Mutant[] = [
   },
   {
     name: "pings of a closed socket go on",
-    file: "probe/stream/keepalive.js",
+    file: "probe/measure/stream/keepalive.js",
     from: "clearInterval(pinger);",
     to: "",
     faults: Array.from({ length: 60 }, (_, n) => {
@@ -40,7 +40,7 @@ export const mutantsOfJudgement: readonly Mutant[] = [
   },
   {
     name: "a chain that stands is the fault of its providers",
-    file: "probe/rest/chain-heads.js",
+    file: "probe/measure/chain.js",
     from: "const stands = oldMs > limitMs && isOfChain(named);",
     to: "const stands = false;",
     faults: "00:01:10.000 stand chain-chain for 100000 ms",
@@ -59,21 +59,21 @@ export const mutantsOfJudgement: readonly Mutant[] = [
   },
   {
     name: "a limit pauses nothing",
-    file: "probe/rest/pauses.js",
+    file: "probe/measure/pauses.js",
     from: "return onLimited(askedMs);",
     to: "return;",
     faults: "00:01:10.000 limit venue-1 for 60000 ms",
   },
   {
     name: "a ban pauses nothing",
-    file: "probe/rest/pauses.js",
+    file: "probe/measure/pauses.js",
     from: "return onRefused(refusalsBeforePause);",
     to: "return;",
     faults: "00:01:10.000 ban venue-1 for 90000 ms",
   },
   {
     name: "a pause of ours is the venue's fault",
-    file: "probe/rest/pauses.js",
+    file: "probe/measure/pauses.js",
     from: 'return isChosen() ? { unmeasured: "paused" } : null;',
     to: 'return isChosen() ? unservedBy("limited") : null;',
     faults: "00:01:10.000 limit venue-1 for 35000 ms",
@@ -126,7 +126,7 @@ export const mutantsOfJudgement: readonly Mutant[] = [
   },
   {
     name: "a late sample is not received late",
-    file: "sql/hot-path/010-record-samples.sql",
+    file: "sql/probe/010-record-samples.sql",
     from: "greatest(0, ceil(extract(epoch from clock_timestamp() - a.slot_at)))",
     to: "0",
     faults: "00:01:10.000 part region-1-1 from database for 40000 ms",
@@ -141,42 +141,42 @@ export const mutantsOfJudgement: readonly Mutant[] = [
   // what is green
   {
     name: "an answer that proves nothing is good",
-    file: "probe/rest/exchange-outcome.js",
+    file: "probe/measure/rest/rest.js",
     from: "const { said, good, head } = checked;",
     to: "const { said, head } = checked; const good = true;",
     faults: "00:01:30.000 nonsense venue-1 for 40000 ms",
   },
   {
     name: "a node that is far behind is good",
-    file: "probe/rest/chain-heads.js",
+    file: "probe/measure/chain.js",
     from: "const agreed = farAbove.filter(",
     to: "const agreed = [].filter(",
     faults: "00:01:30.000 lag venue-1 for 29000 ms",
   },
   {
     name: "a chain that stands is good",
-    file: "probe/rest/chain-heads.js",
+    file: "probe/measure/chain.js",
     from: "if (standing.length > 1 && !outweigh(fresh.filter(goOn).length, standing.length))",
     to: "if (standing.length > 1) return true; if (false)",
     faults: "00:01:10.000 stand chain-chain for 100000 ms",
   },
   {
     name: "a late answer is good",
-    file: "probe/rest/rest.js",
+    file: "probe/measure/rest/rest.js",
     from: "only.ask({ signal, fresh, timeoutMs, isLast: true })",
     to: "only.ask({ signal, fresh, timeoutMs: 3 * timeoutMs, isLast: true })",
     faults: "00:01:30.000 slow venue-1 for 40000 ms",
   },
   {
     name: "an error of a server is good",
-    file: "probe/rest/exchange-outcome.js",
+    file: "probe/measure/rest/rest.js",
     from: "if (status === null || status === expectStatus)",
     to: "if (status === null || status >= expectStatus)",
     faults: "00:01:30.000 errors venue-1 for 40000 ms",
   },
   {
     name: "a silent stream is good",
-    file: "probe/stream/stream-verdict.js",
+    file: "probe/measure/stream/verdict.js",
     from: "if (quietMs <= afterMs)",
     to: "if (quietMs <= 100 * afterMs)",
     faults: "00:01:30.000 quiet stream venue-1 for 60000 ms",

@@ -58,7 +58,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a sample too many leaves memory",
-    file: "probe/delivery/spool-memory.js",
+    file: "probe/delivery/spool-writer.js",
     from: "memory.splice(0, samples);",
     to: "memory.splice(0, samples + 1);",
     faults: `
@@ -97,7 +97,7 @@ export const mutants: readonly Mutant[] = [
   // leases and slots
   {
     name: "nobody takes over the venues of a dead probe",
-    file: "probe/lease/venue-lease.js",
+    file: "probe/lease.js",
     from: "await keep(startMs - steadySinceMs >= leaseMs);",
     to: "await keep(false);",
     shape: "pairs",
@@ -105,7 +105,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a probe with a wrong clock keeps its venues",
-    file: "sql/hot-path/020-renew-probe.sql",
+    file: "sql/probe/020-renew-probe.sql",
     from: "return coalesce(abs(clock_error_ms) - clock_error_within_ms > 2000, false);",
     to: "return false;",
     shape: "pairs",
@@ -113,14 +113,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a probe that cannot renew its lease stops measuring",
-    file: "probe/lease/venue-lease.js",
+    file: "probe/lease.js",
     from: 'if (countsAsAway(log, "lease renewals", error))',
     to: 'watch([]); if (countsAsAway(log, "lease renewals", error))',
     faults: "00:01:10.000 part region-1-1 from database for 40000 ms",
   },
   {
     name: "streams are not measured",
-    file: "probe/stream/stream.js",
+    file: "probe/measure/stream/stream.js",
     from: "...subscriptions.map((subscription) => {",
     to: "...subscriptions.slice(1).map((subscription) => {",
     faults: "00:01:30.000 errors venue-1 for 20000 ms",
@@ -143,14 +143,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a lease that has not expired is taken",
-    file: "sql/hot-path/030-renew-lease.sql",
+    file: "sql/engine/005-renew-lease.sql",
     from: "or (l.expires_at = was_over and l.expires_at <= now())",
     to: "or l.expires_at <= now() + interval '1510 milliseconds'",
     faults: "00:01:10.000 pause web-1 for 100 ms",
   },
   {
     name: "a core that was away decides only the newest instant",
-    file: "server/engine/tick.js",
+    file: "server/core/engine/tick.js",
     from: 'return db.file("due_instants", [upTo, JSON.stringify(rules)]);',
     to: 'return (await db.file("due_instants", [upTo, JSON.stringify(rules)])).slice(-1);',
     profile: "crashes",
@@ -158,7 +158,7 @@ export const mutants: readonly Mutant[] = [
   // alerts
   {
     name: "a refused alert counts as delivered",
-    file: "server/alerts/delivery/classify-exchange.js",
+    file: "server/core/alerts/post.js",
     from: "if (hundreds === 2)",
     to: "if (hundreds > 0)",
     faults: `
@@ -168,7 +168,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "an alert without an answer counts as delivered",
-    file: "server/alerts/delivery/classify-exchange.js",
+    file: "server/core/alerts/post.js",
     from: 'return { result: "timeout", error: `${expected}, got none`',
     to: 'return { result: "delivered", error: `${expected}, got none`',
     faults: `
@@ -178,7 +178,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "every attempt counts as delivered",
-    file: "server/alerts/delivery/attempts.js",
+    file: "server/core/alerts/attempts.js",
     from: "const outcome = await sent(claimed, claim);",
     to: 'const outcome = { ...(await sent(claimed, claim)), result: "delivered" };',
     faults: `
@@ -188,7 +188,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a dispatcher that stood still sends what it had claimed",
-    file: "server/alerts/delivery/attempts.js",
+    file: "server/core/alerts/attempts.js",
     from: "const leaveByMs = askedAtMs + leaseMs / 2;",
     to: "const leaveByMs = Infinity;",
     faults: `
@@ -200,14 +200,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "the newest alert is sent first",
-    file: "sql/engine/076-next-deliveries.sql",
+    file: "sql/alerts/030-next-deliveries.sql",
     from: "order by d.event_id",
     to: "order by d.event_id desc",
     profile: "crashes",
   },
   {
     name: "nobody takes over what another dispatcher was sending",
-    file: "sql/hot-path/050-claim-deliveries.sql",
+    file: "sql/alerts/020-claim-deliveries.sql",
     from: "(d.claimed_until is null or d.claimed_until <= n.now)",
     to: "d.claimed_until is null",
     faults: `
@@ -221,7 +221,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a claim of a delivery does not last",
-    file: "server/alerts/delivery/dispatcher.js",
+    file: "server/core/alerts/dispatcher.js",
     from: "const values = [null, holder, rules.lease_ms,",
     to: "const values = [null, holder, 500,",
     faults: `
@@ -231,7 +231,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a channel that hangs holds up the others",
-    file: "sql/hot-path/050-claim-deliveries.sql",
+    file: "sql/alerts/020-claim-deliveries.sql",
     from: "where u.channel_id = f.channel_id",
     to: "where true",
     faults: `
@@ -242,14 +242,14 @@ export const mutants: readonly Mutant[] = [
   // the API
   {
     name: "a body shows heartbeats after its instant",
-    file: "sql/views/020-states.sql",
+    file: "sql/board/020-states.sql",
     from: "where n.seen_at <= k.generated_at",
     to: "where true",
     faults: "00:01:30.000 kill region-1-1 for 100 ms",
   },
   {
     name: "a body claims to be older than what it shows",
-    file: "sql/views/010-clock.sql",
+    file: "sql/board/010-clock.sql",
     from: "when f.fresh then s.changed_at",
     to: "when f.fresh then s.changed_at - interval '1 minute'",
     faults: "00:01:30.000 errors venue-1 for 20000 ms",
@@ -257,21 +257,21 @@ export const mutants: readonly Mutant[] = [
   // notices, migrations
   {
     name: "several readers claim the same page",
-    file: "server/notices/polling.js",
+    file: "server/core/notices/polling.js",
     from: 'db.file("claim_feed", [at, patienceMs,',
     to: 'db.file("claim_feed", [at, 0,',
     faults: "00:01:30.000 errors venue-1 for 20000 ms",
   },
   {
     name: "a page that changed counts as unchanged",
-    file: "server/notices/reader.js",
+    file: "server/core/notices/reader.js",
     from: "unchanged: parts.every(({ unchanged }) => unchanged),",
     to: "unchanged: true,",
     faults: "00:01:30.000 errors venue-1 for 20000 ms",
   },
   {
     name: "what a page no longer lists stays listed",
-    file: "server/notices/statuspage.js",
+    file: "server/core/notices/formats/statuspage.js",
     from: "listedFrom: problem !== null ? null : isWhole ? new Date(0) : reachOf(posted, at),",
     to: "listedFrom: null,",
     faults: "00:01:30.000 errors venue-1 for 20000 ms",
@@ -286,21 +286,21 @@ export const mutants: readonly Mutant[] = [
   // upkeep
   {
     name: "the newest minutes are not rolled up",
-    file: "server/engine/upkeep.js",
+    file: "server/core/rollups/upkeep.js",
     from: "await pool.query(sql `call upkeep.refresh_newest(${at})`);",
     to: "",
     faults: "00:04:30.000 kill region-1-1 for 100 ms",
   },
   {
     name: "late samples are not rolled up",
-    file: "server/engine/upkeep.js",
+    file: "server/core/rollups/upkeep.js",
     from: "await pool.query(sql `call upkeep.refresh_late(${at})`);",
     to: "",
     faults: `00:01:00.000 part region-1-1 from database for 400000 ms`,
   },
   {
     name: "samples are dropped that late ones may still be rolled up with",
-    file: "sql/upkeep/010-retention-periods.sql",
+    file: "sql/rollups/010-retention-periods.sql",
     from: "create function upkeep.raw_kept() returns interval language sql immutable return interval '8 days';",
     to: "create function upkeep.raw_kept() returns interval language sql immutable return interval '1 day';",
     days: 2,

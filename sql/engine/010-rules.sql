@@ -1,6 +1,6 @@
 -- Chapter 1 of docs/rulebook.md: the numbers, and the instants at which the engine decides.
 --
--- server/engine/rules.ts defines each number with its reason; core passes them to every tick as `r`.
+-- shared/rules/engine-rules.ts defines each number with its reason; core passes them to every tick as `r`.
 create type engine.rules as (
   step_ms               integer,
   window_ms             integer,

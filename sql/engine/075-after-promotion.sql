@@ -1,7 +1,7 @@
--- What is done once on a new timeline (schema/023-timeline.sql), before anything is decided there.
+-- What is done once on a new timeline (schema/004-engine.sql), before anything is decided there.
 
 -- For this long after a promotion nothing is decided and no alert is sent. Meanwhile every core restores those lost
--- incidents whose alerts it has sent (queries/restore_sent.sql), so that the engine continues them instead of opening
+-- incidents whose alerts it has sent (alerts/restore_sent.sql), so that the engine continues them instead of opening
 -- new ones. Cores reach a new primary within some three seconds of each other. The missed instants are decided
 -- afterwards, one by one.
 create function engine.restore_window() returns interval language sql immutable return interval '10 seconds';

@@ -43,8 +43,8 @@ create table sample (
   -- prevented it. Null: it was measured.
   unserved               boolean,
   -- The venue's words when it refused a stream: one line of at most 200 characters, without control characters
-  -- (record_samples.sql). They stand on every sample of such a stream, so that an incident that is computed again from
-  -- the samples has the same words; equal ones compress to nearly nothing.
+  -- (probe/010-record-samples.sql). They stand on every sample of such a stream, so that an incident that is computed
+  -- again from the samples has the same words; equal ones compress to nearly nothing.
   refusal                text,
   check (good = (fault is null))
 );

@@ -1,5 +1,5 @@
 -- Continuous aggregates from sample upwards. A percentile is exact at its level, because it is computed from raw
--- samples there; percentiles are never combined. Core refreshes them in order (upkeep/050-refresh.sql), so they are
+-- samples there; percentiles are never combined. Core refreshes them in order (rollups/050-refresh.sql), so they are
 -- materialized only: a reader pays nothing for freshness, and sees the same on both kinds of database.
 --
 -- Chunks are of a size that a reader of ninety days plans few of them (0.3 ms each), and short where they are

@@ -122,7 +122,7 @@ void t.test("the npm package contains the modules with their types, and nothing 
   const checkout = t.testdir({ "package.json": '{ "scripts": { "types": "" } }' });
   const client = `${checkout}/clients/typescript`;
   for (const path of [
-    "tsconfig.base.json",
+    "tsconfig/base.json",
     ...["src", "LICENSE", "README.md", "package.json", "tsconfig.json"].map(ofClient),
   ])
     cpSync(packagedFile(path), `${checkout}/${path}`, { recursive: true });

@@ -10,8 +10,8 @@ import { loadRegistry, parseRegistry } from "../../shared/registry/load-registry
 import type { Sample } from "../../shared/measurement/sample.js";
 import { someSpool } from "../support/spool.js";
 import { until } from "../support/until.js";
-import type { VenuePlayer } from "../../simulator/player.js";
-import { startWorld } from "../../simulator/world.js";
+import type { VenuePlayer } from "../../world/player.js";
+import { startWorld } from "../../world/world.js";
 
 const page = await readFile(packagedFile("docs/adding-a-venue.md"), "utf8");
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import pg from "pg";
 import t from "tap";
 import { type Db, sql } from "../../shared/database/pool.js";
-import { rulesRow } from "../../server/engine/rules.js";
+import { rulesRow } from "../../shared/rules/engine-rules.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { migratedDatabase } from "../support/database.js";
 import { analystOf, comesOutAsShown, stepsOf } from "../support/page-of-statements.js";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import t from "tap";
 
-import { commands } from "../../server/cli/command-line.js";
+import { commands } from "../../server/cli/program.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { settingTable } from "../../shared/config/settings.js";
 

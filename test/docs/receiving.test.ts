@@ -9,14 +9,14 @@ import type { SchemaObject } from "openapi3-ts/oas31";
 import { Webhook } from "standardwebhooks";
 import t from "tap";
 import { request } from "undici";
-import { isSigned } from "../../receiving/verify.js";
-import type { Alert } from "../../server/alerts/formats/alert.js";
-import { answerWithinMs } from "../../server/alerts/delivery/post.js";
-import { deliveryRules } from "../../server/alerts/delivery/retry-rules.js";
-import { standardSignature, svcSignature } from "../../server/alerts/formats/signature.js";
-import { testAlert } from "../../server/alerts/formats/test-alert.js";
-import { alert } from "../../server/api/schemas/alert.js";
-import { exampleOf } from "../../server/api/schemas/example.js";
+import { isSigned } from "../../clients/receiving/verify.js";
+import type { Alert } from "../../server/core/alerts/formats/alert.js";
+import { answerWithinMs } from "../../server/core/alerts/post.js";
+import { deliveryRules } from "../../server/core/alerts/retry-rules.js";
+import { standardSignature, svcSignature } from "../../server/core/alerts/formats/native.js";
+import { testAlert } from "../../server/core/alerts/formats/test-alert.js";
+import { alert } from "../../server/web/webhook.js";
+import { exampleOf } from "../../server/web/api/shapes.js";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { migratedDatabase } from "../support/database.js";
@@ -42,7 +42,7 @@ interface Case {
   headers: Record<string, string>;
 }
 
-const vectors = JSON.parse(textOf("receiving/vectors.json")) as Vectors;
+const vectors = JSON.parse(textOf("clients/receiving/vectors.json")) as Vectors;
 
 const bytesOf = ({ body }: Case) => Buffer.from(vectors.bodies[body]!.base64, "base64");
 const secretOf = ({ secret }: Case) => vectors.secrets[secret]!;
@@ -159,7 +159,7 @@ void t.test("the bodies of the vectors are alerts, in any language", (t) => {
 });
 
 void t.test("the verifier in Python decides as the vectors require", { skip: missing("python3") }, (t) => {
-  const script = `${textOf("receiving/verify.py")}
+  const script = `${textOf("clients/receiving/verify.py")}
 import base64, json, sys
 vectors = json.load(sys.stdin)
 print(json.dumps([
@@ -172,7 +172,7 @@ print(json.dumps([
     for one in vectors["cases"]
 ]))`;
   const output = execFileSync("python3", ["-c", script], {
-    input: textOf("receiving/vectors.json"),
+    input: textOf("clients/receiving/vectors.json"),
     env: { ...process.env, PYTHONUTF8: "1" },
   });
   const accepted = vectors.cases.map(({ accepted }) => accepted);
@@ -214,11 +214,11 @@ void t.test("the receiver accepts signed alerts, and nothing else", async (t) =>
 
 void t.test("the page shows the files as they are", (t) => {
   for (const [language, files] of [
-    ["ts", ["receiving/receiver.ts", "receiving/verify.ts"]],
-    ["py", ["receiving/verify.py"]],
+    ["ts", ["clients/receiving/receiver.ts", "clients/receiving/verify.ts"]],
+    ["py", ["clients/receiving/verify.py"]],
   ] as const)
     t.strictSame(blocksOf(language), files.map(textOf));
-  t.ok(textOf("receiving/verify.ts").split("\n").length <= 30, "a verifier short enough to read at a glance");
+  t.ok(textOf("clients/receiving/verify.ts").split("\n").length <= 30, "a verifier short enough to read at a glance");
   t.end();
 });
 
@@ -338,7 +338,7 @@ function missing(program: string, option = "--version"): string | false {
 
 async function startReceiver(secret: string) {
   const env = { ...process.env, SECRET: secret, PORT: "0" };
-  const file = packagedFile("dist/receiving/receiver.js");
+  const file = packagedFile("dist/clients/receiving/receiver.js");
   const child = spawn(process.execPath, [file], { env, stdio: ["ignore", "pipe", "inherit"] });
   const exited = once(child, "exit");
   const [output] = (await Promise.race([

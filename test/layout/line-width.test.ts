@@ -14,7 +14,7 @@ const longTarget = /\]\([^)]{40,}\)/;
 /** Returns the lines of a file whose width is limited, with all others blanked. Lines have no line ends. */
 type Limited = (lines: string[]) => string[];
 
-const statements = ["sql", "bench", "simulator"].flatMap((folder) => filesIn(folder, ".sql"));
+const statements = ["sql", "bench", "world"].flatMap((folder) => filesIn(folder, ".sql"));
 const prose = [
   ...["", "packages/embedded-timescaledb", "clients/python", "clients/typescript"].flatMap((folder) =>
     filesIn(folder, ".md", false),

@@ -1,8 +1,8 @@
 /** A probe against real servers that rate-limit it, fall silent, or send stale data. */
 import t, { type Test } from "tap";
-import type { MeasurementOutcome } from "../../probe/rest/measurement.js";
+import type { MeasurementOutcome } from "../../probe/measure/measurement.js";
 import { makeResolver } from "../../probe/network/resolver.js";
-import { limits } from "../../shared/measurement/probe-rules.js";
+import { limits } from "../../shared/rules/probe-rules.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 import { listeningLog } from "../support/listening-log.js";

@@ -1,6 +1,6 @@
 /** A region that measures some venues at hosts of its own. */
 import t from "tap";
-import { addressIn, measuredIn } from "../../shared/registry/region-hosts.js";
+import { addressIn, measuredIn } from "../../shared/registry/addresses.js";
 import { type Registry, type Venue } from "../../shared/registry/registry.js";
 import { endpointAt, serve } from "../support/measured-endpoint.js";
 import { acknowledge, okx, sendData, serveOkx } from "../support/okx-server.js";

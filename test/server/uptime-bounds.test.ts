@@ -4,12 +4,12 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import t from "tap";
-import { openapiDocument } from "../../server/api/openapi.js";
-import { exampleOf } from "../../server/api/schemas/example.js";
-import { exchangeResponse } from "../../server/api/schemas/venue.js";
-import { reliabilityResponse } from "../../server/api/schemas/reliability.js";
-import { statusResponse } from "../../server/api/schemas/status.js";
-import type { BoardBody, ReliabilityBody, VenueBody } from "../../server/mcp/agent-source.js";
+import { openapiDocument } from "../../server/web/openapi.js";
+import { exampleOf } from "../../server/web/api/shapes.js";
+import { exchangeResponse } from "../../server/web/board/venue.js";
+import { reliabilityResponse } from "../../server/web/board/reliability.js";
+import { statusResponse } from "../../server/web/board/status.js";
+import type { BoardBody, ReliabilityBody, VenueBody } from "../../server/web/agents/agent-source.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { sql } from "../../shared/database/pool.js";
 import { agentOn } from "../support/agent.js";

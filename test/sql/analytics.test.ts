@@ -91,7 +91,7 @@ void t.test("the analysts' interface", async (t) => {
     const schemas = await pool.query(sql`
       select n.nspname as schema
       from pg_namespace n
-      -- the right to temporary tables is one on the database (sql/roles.sql)
+      -- the right to temporary tables is one on the database (sql/database/roles.sql)
       where n.nspname !~ '^pg_temp_' and has_schema_privilege('vw_analyst', n.oid, 'create')
         or n.nspname in ('venuewatch', 'api', 'engine', 'upkeep', 'logins') and has_schema_privilege('vw_analyst', n.oid, 'usage')
     `);
@@ -121,7 +121,7 @@ void t.test("the analysts' interface", async (t) => {
       "create or replace function analytics.evidence(slug text, decision text default 'opening') returns jsonb language sql return null",
       "alter function analytics.evidence owner to vw_analyst",
       "create table public.mine ()",
-      // sql/superuser.sql revokes these from everybody
+      // sql/database/superuser.sql revokes these from everybody
       ...(withoutSuperuser ? [] : takenFromEverybody),
       "create temporary table mine ()",
     ])

@@ -9,7 +9,7 @@ import { makeLog } from "../../shared/log/log.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { recordSamples } from "../../server/database/record-samples.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
-import { accepted, tick } from "../../server/engine/tick.js";
+import { accepted, tick } from "../../server/core/engine/tick.js";
 import { serve } from "../support/api.js";
 import { migratedDatabase } from "../support/database.js";
 import { madeSample } from "../support/made-sample.js";

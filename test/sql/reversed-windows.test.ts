@@ -1,7 +1,7 @@
 /** Callers round the ends of a window and limit them to the time already rolled up, so it may end before it begins. */
 import t from "tap";
 import { sql } from "../../shared/database/pool.js";
-import { rollupsOf, spansToReconcile } from "../../server/engine/reconcile.js";
+import { rollupsOf, spansToReconcile } from "../../server/core/rollups/reconcile.js";
 import { migratedDatabase } from "../support/database.js";
 import { insertRaw } from "../support/random-samples.js";
 import { minuteMs, refreshEverything, rowsOfRollups, samplesAround } from "../support/rollup-upkeep.js";

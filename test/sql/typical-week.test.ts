@@ -1,6 +1,6 @@
 import t from "tap";
 import { sql } from "../../shared/database/pool.js";
-import { accepted, tick } from "../../server/engine/tick.js";
+import { accepted, tick } from "../../server/core/engine/tick.js";
 import { makeLog } from "../../shared/log/log.js";
 import { migrate } from "../../server/database/migrate.js";
 import { migratedDatabase } from "../support/database.js";

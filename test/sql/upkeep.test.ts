@@ -1,7 +1,7 @@
 /** What upkeep refreshes when, which hours it stores, and which chunks it compresses. */
 import t from "tap";
 import { type Pool, sql } from "../../shared/database/pool.js";
-import { makeUpkeep, usualUpkeepPace } from "../../server/engine/upkeep.js";
+import { makeUpkeep, usualUpkeepPace } from "../../server/core/rollups/upkeep.js";
 import { migratedDatabase } from "../support/database.js";
 import { ago } from "../support/fleet.js";
 import { insertRaw } from "../support/random-samples.js";

@@ -1,8 +1,8 @@
 /** Runs the dispatcher, or its database steps one by one, at the times that a test chooses. */
-import { startDispatcher } from "../../server/alerts/delivery/dispatcher.js";
-import { makePoster } from "../../server/alerts/delivery/post.js";
-import { deliveryRules } from "../../server/alerts/delivery/retry-rules.js";
-import { formatAlert } from "../../server/alerts/formats/format-alert.js";
+import { startDispatcher } from "../../server/core/alerts/dispatcher.js";
+import { makePoster } from "../../server/core/alerts/post.js";
+import { deliveryRules } from "../../server/core/alerts/retry-rules.js";
+import { formatAlert } from "../../server/core/alerts/formats/format-alert.js";
 import type { Pool } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
 import { sealing } from "./alerts.js";

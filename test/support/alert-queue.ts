@@ -1,6 +1,6 @@
 /** The steps that a dispatcher takes with the outbox and the channels' queues, one statement each. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { deliveryRules } from "../../server/alerts/delivery/retry-rules.js";
+import { deliveryRules } from "../../server/core/alerts/retry-rules.js";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { addChannel, happened, type Kind, sealing } from "./alerts.js";
 

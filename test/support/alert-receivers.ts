@@ -4,9 +4,9 @@ import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import https from "node:https";
 import type { AddressInfo, Server, Socket } from "node:net";
 import type { Test } from "tap";
-import type { WebhookRequest } from "../../server/alerts/formats/webhook-request.js";
-import { makePoster, type Poster, type PosterOptions } from "../../server/alerts/delivery/post.js";
-import type { DeliveryOutcome } from "../../server/alerts/delivery/attempt-outcome.js";
+import type { WebhookRequest } from "../../server/core/alerts/formats/webhook-request.js";
+import { makePoster, type Poster, type PosterOptions } from "../../server/core/alerts/post.js";
+import type { DeliveryOutcome } from "../../server/core/alerts/retry-rules.js";
 import { makeAuthority, type Identity } from "./certificates.js";
 import { serveTcp } from "./tcp-server.js";
 

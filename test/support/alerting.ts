@@ -1,11 +1,11 @@
 /** Dispatchers in the test's own process, and their receivers. */
 import type { Test } from "tap";
-import { type Dispatcher, type DispatcherOptions, startDispatcher } from "../../server/alerts/delivery/dispatcher.js";
-import { makePoster } from "../../server/alerts/delivery/post.js";
-import type { Alert } from "../../server/alerts/formats/alert.js";
+import { type Dispatcher, type DispatcherOptions, startDispatcher } from "../../server/core/alerts/dispatcher.js";
+import { makePoster } from "../../server/core/alerts/post.js";
+import type { Alert } from "../../server/core/alerts/formats/alert.js";
 import type { Pool } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
-import { type Receiver, type ReceiverOptions, startReceiver } from "../../simulator/receiver.js";
+import { type Receiver, type ReceiverOptions, startReceiver } from "../../world/receivers.js";
 import { sealing } from "./alerts.js";
 import { writeAlert } from "./write-alert.js";
 

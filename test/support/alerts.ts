@@ -4,8 +4,8 @@
  */
 import { randomBytes } from "node:crypto";
 import { type Db, sql } from "../../shared/database/pool.js";
-import { makeSealing } from "../../server/alerts/channels/sealing.js";
-import type { Destination } from "../../server/alerts/formats/webhook-request.js";
+import { makeSealing } from "../../server/core/alerts/sealing.js";
+import type { Destination } from "../../server/core/alerts/formats/webhook-request.js";
 
 /** The key that encrypts the channels of tests. */
 export const channelKey = randomBytes(32);

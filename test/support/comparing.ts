@@ -1,7 +1,7 @@
 /** Incidents of ours beside venues' notices, over some measured days before yesterday, and what the API compares. */
 import type { Test } from "tap";
 import { type Db, sql } from "../../shared/database/pool.js";
-import { accepted, tick } from "../../server/engine/tick.js";
+import { accepted, tick } from "../../server/core/engine/tick.js";
 import { serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
 import { forget, pastIncident } from "./fleet.js";

@@ -3,7 +3,7 @@
  * as JSON.
  */
 import { openPool } from "../../shared/database/pool.js";
-import { type CoreOptions, startCore } from "../../server/engine/core.js";
+import { type CoreOptions, startCore } from "../../server/core/engine/leader.js";
 import { makeLog } from "../../shared/log/log.js";
 
 const [url = "", options = "{}"] = process.argv.slice(2);

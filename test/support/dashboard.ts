@@ -23,7 +23,7 @@ export interface Query {
 
 /** Returns every query of its panels, and those that fill its variables; `$__rate_interval` becomes five minutes. */
 export function readDashboard(name: "venues" | "operators"): { dashboard: Dashboard; queries: Query[] } {
-  const text = readFileSync(packagedFile(`grafana/${name}.json`), "utf8");
+  const text = readFileSync(packagedFile(`deploy/grafana/${name}.json`), "utf8");
   const dashboard = JSON.parse(text) as Dashboard;
   const ofPanels = dashboard.panels.flatMap(({ title, targets = [] }) =>
     targets.map(({ expr, legendFormat: text }) => ({ title, expr: expr.replaceAll("$__rate_interval", "5m"), text })),

@@ -11,7 +11,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { createInterface } from "node:readline";
-import { startEmbedded } from "../../server/embedded/embedded.js";
+import { startEmbedded } from "../../server/database/embedded.js";
 import { makeLog } from "../../shared/log/log.js";
 
 // the compiler knows this declaration only together with all the others for browsers

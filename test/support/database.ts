@@ -105,7 +105,7 @@ export async function digestOfDefinitions(more = ""): Promise<string> {
     .sort()
     .map((name) => join("registry", name));
   const makers = [
-    ...["migrate", "migrating-role", "lock-retry", "sync-registry"].map((name) => `dist/server/database/${name}.js`),
+    ...["migrate", "migrating-role", "sync-registry"].map((name) => `dist/server/database/${name}.js`),
     ...["dist/shared/database/sql-files.js", "dist/test/support/database.js"],
   ];
   const others = ["package-lock.json", ...registryFiles, ...makers].map((name) => packagedFile(name));

@@ -1,16 +1,16 @@
 /** Creates the data of a running demo, for tests that query it. */
 import { type Pool, sql } from "../../shared/database/pool.js";
-import { accepted, decideUpTo } from "../../server/engine/tick.js";
+import { accepted, decideUpTo } from "../../server/core/engine/tick.js";
 import { makeLog } from "../../shared/log/log.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import { addChannel } from "./alerts.js";
 import { claim, expand, settle } from "./alert-dispatch.js";
 import { decide, measured } from "./fleet.js";
 import { notice, said } from "./stored-notices.js";
-import { makeHistory } from "../../simulator/history.js";
-import { pastPosts } from "../../simulator/notices/past-posts.js";
-import { noticesAt } from "../../simulator/notices/posts.js";
-import { type SimulatedFeedKind, wordsOf } from "../../simulator/notices/words.js";
+import { makeHistory } from "../../world/history.js";
+import { pastPosts } from "../../world/notices/past-posts.js";
+import { noticesAt } from "../../world/notices/posts.js";
+import { type SimulatedFeedKind, wordsOf } from "../../world/notices/words.js";
 
 /** How long the demo has run. */
 const runMs = 60_000;

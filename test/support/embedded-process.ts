@@ -1,5 +1,5 @@
 /** Hosts the embedded database in a separate process, for tests that kill it. Arguments: the data directory. */
-import { startEmbedded } from "../../server/embedded/embedded.js";
+import { startEmbedded } from "../../server/database/embedded.js";
 import { makeLog } from "../../shared/log/log.js";
 
 const [dataDir = ""] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /** Runs the engine on worlds of `random-worlds.ts`, and states its decisions in the format of the second opinion. */
 import { type Db, sql } from "../../shared/database/pool.js";
-import { accepted, decideUpTo, tick } from "../../server/engine/tick.js";
+import { accepted, decideUpTo, tick } from "../../server/core/engine/tick.js";
 import type { Run } from "./random-worlds.js";
 import type { Moment, Opinion } from "./second-opinion.js";
 import { isOfComponent } from "../second-opinion/incidents.js";

@@ -1,6 +1,6 @@
 /** Evidence for verdicts of `check`: good in every respect, to be spoiled by tests. */
-import type { Control, Evidence, Quorum, RefusedCertificate } from "../../server/commands/check/evidence.js";
-import type { MeasuredPart } from "../../server/commands/measured-once.js";
+import type { Control, Evidence, Quorum, RefusedCertificate } from "../../server/cli/check/evidence.js";
+import type { MeasuredPart } from "../../server/cli/measured-once.js";
 
 type Confirmed = Extract<Quorum, { kind: "confirmed" }>;
 

@@ -1,12 +1,11 @@
 /** Collects the exported metrics from the programs' own code: each series' name with its labels. */
+import { makeBackupMetrics } from "../../server/core/backup-metrics.js";
 import { makeProbeMetrics } from "../../probe/metrics.js";
-import { unmeasuredReasons, type UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
-import { makeAlertMetrics } from "../../server/alerts/delivery/metrics.js";
-import { makeReplicaMetrics } from "../../server/api/replica-metrics.js";
-import { makeWebMetrics } from "../../server/api/web-metrics.js";
+import { unmeasuredReasons, type UnmeasuredReason } from "../../shared/measurement/sample.js";
+import { makeAlertMetrics } from "../../server/core/alerts/metrics.js";
+import { makeReplicaMetrics, makeWebMetrics } from "../../server/web/web.js";
 import type { Pool } from "../../shared/database/pool.js";
-import { makeBackupMetrics } from "../../server/health/backup-metrics.js";
-import { makeEngineMetrics } from "../../server/engine/metrics.js";
+import { makeEngineMetrics } from "../../server/core/metrics.js";
 import type { Log } from "../../shared/log/log.js";
 import { makeOwnMetrics } from "../../shared/log/own-metrics.js";
 import { addChannel } from "./alerts.js";

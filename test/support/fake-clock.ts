@@ -1,4 +1,4 @@
-import type { Clock } from "../../probe/schedule/clock.js";
+import type { Clock } from "../../shared/process/clock.js";
 
 /** A clock that stands still until it is advanced. `jump` sets it, or simulates sleep: timers do not notice. */
 export function makeFakeClock(startMs: number) {

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
-import type { FeedPoll, FeedSource } from "../../server/notices/feed.js";
-import { makeFeedReader, type FeedReaderOptions } from "../../server/notices/reader.js";
+import type { FeedPoll, FeedSource } from "../../server/core/notices/feed.js";
+import { makeFeedReader, type FeedReaderOptions } from "../../server/core/notices/reader.js";
 
 export const userAgent = "venuewatch/0.1.0 (+http://localhost)";
 

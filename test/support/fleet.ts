@@ -1,7 +1,7 @@
 /** Inserts recent samples as a fleet of probes would have left them, and runs the engine on them. */
 import { type Db, sql } from "../../shared/database/pool.js";
-import { accepted, decideUpTo, tick } from "../../server/engine/tick.js";
-import { rulesRow } from "../../server/engine/rules.js";
+import { accepted, decideUpTo, tick } from "../../server/core/engine/tick.js";
+import { rulesRow } from "../../shared/rules/engine-rules.js";
 import type { Fault } from "../../shared/measurement/sample.js";
 
 export interface Measured {

@@ -6,8 +6,8 @@
 import { createHash } from "node:crypto";
 import type net from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { maxBodyBytes as limits, maxChunks } from "../../shared/untrusted/limits.js";
-import type { Measurement } from "../../probe/rest/measurement.js";
+import { maxBodyBytes as limits, maxChunks } from "../../shared/http/limits.js";
+import type { Measurement } from "../../probe/measure/measurement.js";
 import { saying } from "./tcp-server.js";
 
 const mebibyte = 1024 * 1024;

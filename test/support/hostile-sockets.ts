@@ -1,8 +1,8 @@
 /** Malicious WebSocket servers, and the fault of each in a measurement of the probe. */
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
-import type { Cause } from "../../probe/rest/failure-cause.js";
-import type { Flow } from "../../probe/stream/inflow.js";
+import type { Cause } from "../../probe/measure/causes.js";
+import type { Flow } from "../../probe/measure/stream/inflow.js";
 
 export const text = 0x81;
 export const firstFragment = 0x01;

@@ -8,7 +8,7 @@ import { packagedFile } from "../../shared/config/package.js";
 
 /** @returns the directory of commands, with `venuewatch` in it */
 export function assembleImage(dir: string): string {
-  const [, last = ""] = readFileSync(packagedFile("Dockerfile"), "utf8").split("ENV NODE_ENV");
+  const [, last = ""] = readFileSync(packagedFile("deploy/Dockerfile"), "utf8").split("ENV NODE_ENV");
   const app = join(dir, "app");
   mkdirSync(app);
   for (const [, words = ""] of last.matchAll(/^COPY (.+)$/gm)) {
@@ -33,7 +33,7 @@ export function assembleImage(dir: string): string {
 
 /** Returns the packages that the image contains, by their paths in package-lock.json. */
 export function imagePackages(): string[] {
-  const dockerfile = readFileSync(packagedFile("Dockerfile"), "utf8");
+  const dockerfile = readFileSync(packagedFile("deploy/Dockerfile"), "utf8");
   const [, flags = ""] = /^RUN npm ci (.*--omit=optional.*)$/m.exec(dockerfile)!;
   const omitted = [...flags.matchAll(/--omit=(\w+)/g)].map(([, kind]) => kind);
   const isOmitted = ({ dev, optional, devOptional }: LockedPackage) =>

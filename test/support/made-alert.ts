@@ -1,8 +1,8 @@
 /** Hand-made alerts, and a check that a sent body is what the API describes. */
 import { Ajv2020 } from "ajv/dist/2020.js";
-import type { Alert } from "../../server/alerts/formats/alert.js";
-import type { Sent } from "../../server/alerts/formats/webhook-request.js";
-import { testAlert } from "../../server/alerts/formats/test-alert.js";
+import type { Alert } from "../../server/core/alerts/formats/alert.js";
+import type { Sent } from "../../server/core/alerts/formats/webhook-request.js";
+import { testAlert } from "../../server/core/alerts/formats/test-alert.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { documentOf } from "./api.js";

@@ -1,4 +1,4 @@
-import { nothingMeasured } from "../../probe/rest/measurement.js";
+import { nothingMeasured } from "../../probe/measure/measurement.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 
 /** Makes a good sample of kraken's ticker, taken now, with the given fields replaced. */

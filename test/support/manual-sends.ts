@@ -1,16 +1,14 @@
 /** What an operator needs to send alerts by hand: an incident, channels and a scripted receiver. */
 import { createHmac, randomBytes } from "node:crypto";
 import type { Test } from "tap";
-import { addChannel, type Added, type NewChannel } from "../../server/alerts/channels/add-channel.js";
-import { credentialOf } from "../../server/alerts/channels/credential.js";
-import { deliveriesOf } from "../../server/alerts/delivery/list-deliveries.js";
-import { makePoster } from "../../server/alerts/delivery/post.js";
-import { makeSealing } from "../../server/alerts/channels/sealing.js";
-import type { SendNowOptions } from "../../server/alerts/delivery/send-now.js";
+import { addChannel, type Added, type NewChannel } from "../../server/core/alerts/channels.js";
+import { credentialOf, makeSealing } from "../../server/core/alerts/sealing.js";
+import { deliveriesOf, type SendNowOptions } from "../../server/core/alerts/deliveries.js";
+import { makePoster } from "../../server/core/alerts/post.js";
 import { migratedDatabase } from "./database.js";
 import { writeEvent } from "./alerts.js";
 import { pastIncident } from "./fleet.js";
-import { type Reaction, type Receiver, startReceiver } from "../../simulator/receiver.js";
+import { type Reaction, type Receiver, startReceiver } from "../../world/receivers.js";
 
 /** A database with one incident that has opened and escalated, and a scripted receiver. */
 export async function setUpSending(t: Test) {

@@ -1,8 +1,7 @@
 /** A quarter of an eventful fleet of all categories, for tests that must see everything that rarely happens. */
 import { type Pool, sql } from "../../shared/database/pool.js";
 import type { Registry } from "../../shared/registry/registry.js";
-import { faults } from "../../shared/measurement/sample.js";
-import { troubleKinds } from "../../shared/measurement/trouble-kinds.js";
+import { faults, troubleKinds } from "../../shared/measurement/sample.js";
 import { decide, measured, pastIncident, unmeasured } from "./fleet.js";
 import { member } from "./member.js";
 import { notice, said, whole } from "./stored-notices.js";

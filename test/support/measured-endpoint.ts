@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
-import { isUnmeasured } from "../../probe/rest/measurement.js";
+import { isUnmeasured } from "../../probe/measure/measurement.js";
 import { makeResolver } from "../../probe/network/resolver.js";
-import { makeRest, type RestOptions } from "../../probe/rest/rest.js";
+import { makeRest, type RestOptions } from "../../probe/measure/rest/rest.js";
 import type { RestEndpoint } from "../../shared/registry/registry.js";
 
 export const userAgent = "venuewatch/0.1.0 (+http://localhost; region=eu)";

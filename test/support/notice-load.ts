@@ -7,7 +7,7 @@
 import { readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { makeFeedReader } from "../../server/notices/reader.js";
+import { makeFeedReader } from "../../server/core/notices/reader.js";
 
 export interface Load {
   problem: string | null;

@@ -3,9 +3,12 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
 import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
-import { makeSubscription, type Subscription } from "../../probe/stream/subscription.js";
-import { startReconnectingSocket, type ReconnectingSocketOptions } from "../../probe/stream/reconnecting-socket.js";
-import { startStreams, type StreamsOptions } from "../../probe/stream/stream.js";
+import { makeSubscription, type Subscription } from "../../probe/measure/stream/subscription.js";
+import {
+  startReconnectingSocket,
+  type ReconnectingSocketOptions,
+} from "../../probe/measure/stream/reconnecting-socket.js";
+import { startStreams, type StreamsOptions } from "../../probe/measure/stream/stream.js";
 import { makeResolver } from "../../probe/network/resolver.js";
 import { makeLog } from "../../shared/log/log.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";

@@ -10,7 +10,7 @@ import type {
   ResponseObject,
   SchemaObject,
 } from "openapi3-ts/oas31";
-import { publicHeaders } from "../../server/api/public-headers.js";
+import { publicHeaders } from "../../server/web/api/answer.js";
 import type { Answer } from "./api.js";
 
 export type Described = [path: string, operation: OperationObject];

@@ -1,8 +1,7 @@
 /** Parses what a status feed answers, as of one instant. Nothing is fetched. */
 import type { Test } from "tap";
-import type { Taken } from "../../server/notices/feed-format.js";
-import { feedKinds } from "../../server/notices/feed-kinds.js";
-import type { Notice, FeedSource } from "../../server/notices/feed.js";
+import type { FeedSource, Notice, Taken } from "../../server/core/notices/feed.js";
+import { feedKinds } from "../../server/core/notices/formats/feed-kinds.js";
 
 export const at = new Date("2026-09-04T12:00:00Z");
 

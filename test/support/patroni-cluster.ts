@@ -1,6 +1,6 @@
 /**
- * A cluster from the unchanged example of production/patroni/: two servers with Patroni, etcd, and HAProxy in front of
- * them.
+ * A cluster from the unchanged example of deploy/production/patroni/: two servers with Patroni, etcd, and HAProxy in
+ * front of them.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -129,7 +129,7 @@ async function startNode(
 ): Promise<Node> {
   const [sql, rest] = [await freePort(), await freePort()].map((port) => `127.0.0.1:${port}`);
   const pgdata = join(place.folder, `node-${name}`);
-  const patroni = await run("patroni", [packagedFile("production/patroni/patroni.yml")], {
+  const patroni = await run("patroni", [packagedFile("deploy/production/patroni/patroni.yml")], {
     PATRONI_NAME: name,
     PATRONI_ETCD3_HOSTS: etcd,
     PATRONI_POSTGRESQL_LISTEN: sql!,
@@ -165,7 +165,7 @@ async function startNode(
 /** @returns the address of the primary behind it */
 async function startProxy(run: Run, { folder }: Place, nodes: Node[]): Promise<string> {
   const [primary, standby] = [await freePort(), await freePort()];
-  let text = await readFile(packagedFile("production/patroni/haproxy.cfg"), "utf8");
+  let text = await readFile(packagedFile("deploy/production/patroni/haproxy.cfg"), "utf8");
   for (const { name, sql, rest } of nodes)
     text = text.replaceAll(`server ${name} ${name}:5432`, `server ${name} ${sql} port ${rest.split(":")[1]}`);
   text = text.replace("bind :5000", `bind 127.0.0.1:${primary}`).replace("bind :5001", `bind 127.0.0.1:${standby}`);

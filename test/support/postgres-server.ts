@@ -96,8 +96,8 @@ export function databaseScript(pgdata: string, folder: string, passwords: string
     pg_ctl --pgdata=${pgdata} --log=${folder}/creation.log --wait start \
       --options="${options} -c port=5432 -c hba_file=${folder}/only-here.conf" >${folder}/creation.out
     createdb --username=postgres venuewatch
-    ${packagedFile("production/init-database.sh")}
-    psql -X --quiet --set=ON_ERROR_STOP=1 --username=postgres --dbname=venuewatch --file=${packagedFile("sql/superuser.sql")}
+    ${packagedFile("deploy/production/init-database.sh")}
+    psql -X --quiet --set=ON_ERROR_STOP=1 --username=postgres --dbname=venuewatch --file=${packagedFile("sql/database/superuser.sql")}
     pg_ctl --pgdata=${pgdata} --wait stop
   `;
 }

@@ -3,7 +3,7 @@
  * `measured KEY` for each sample that its schedule produces, and `kept KEY` when the spool has confirmed that it is on
  * disk.
  */
-import { startVenueLease } from "../../probe/lease/venue-lease.js";
+import { endLease, sendHeartbeat, startVenueLease } from "../../probe/lease.js";
 import { startProbe } from "../../probe/probe.js";
 import { openSpool } from "../../probe/delivery/spool.js";
 import { openPool } from "../../shared/database/pool.js";
@@ -11,7 +11,6 @@ import { makeLog } from "../../shared/log/log.js";
 import { recordSamples } from "../../server/database/record-samples.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import type { Sample } from "../../shared/measurement/sample.js";
-import { sendHeartbeat, endLease } from "../../probe/lease/heartbeat.js";
 
 export interface ProbeProcessOptions {
   registry: Registry;

@@ -20,7 +20,7 @@ import { makeLog } from "../../shared/log/log.js";
 import { openPool, type Pool } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
-import { startWorld } from "../../simulator/world.js";
+import { startWorld } from "../../world/world.js";
 import { get } from "./board.js";
 import { compose } from "./compose.js";
 import { type Gate, makeGate } from "./gate.js";
@@ -209,7 +209,7 @@ async function makeCluster(
   };
   const config = join(dir, "config");
   mkdirSync(config);
-  for (const file of readdirSync(packagedFile("production"), { withFileTypes: true }))
+  for (const file of readdirSync(packagedFile("deploy/production"), { withFileTypes: true }))
     if (file.isFile()) copyFileSync(join(file.parentPath, file.name), join(config, file.name));
   const ownDir = (name: string) => {
     mkdirSync(join(dir, name), { mode: 0o700 });

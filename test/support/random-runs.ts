@@ -2,7 +2,7 @@
  * The random worlds that tests judge, the same at each run. `RANDOM_WORLDS_SEED` makes others, `RANDOM_WORLDS_RUNS`
  * makes more, and `RANDOM_WORLDS_ONLY` leaves one world of the first seed, for debugging a failure.
  */
-import { rules } from "../../server/engine/rules.js";
+import { rules } from "../../shared/rules/engine-rules.js";
 import type { Run } from "./random-worlds.js";
 import type { Rules } from "../second-opinion/world.js";
 

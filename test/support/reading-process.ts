@@ -5,11 +5,11 @@
 import { createInterface } from "node:readline";
 import { Venuewatch } from "@venuewatch/client";
 import { makeResolver } from "../../probe/network/resolver.js";
-import { makeRest } from "../../probe/rest/rest.js";
-import { openSocket } from "../../probe/stream/socket.js";
-import { parsedFrame } from "../../probe/stream/frame-match.js";
-import { makePoster } from "../../server/alerts/delivery/post.js";
-import { makeFeedReader } from "../../server/notices/reader.js";
+import { makeRest } from "../../probe/measure/rest/rest.js";
+import { openSocket } from "../../probe/measure/stream/socket.js";
+import { parsedFrame } from "../../probe/measure/stream/session.js";
+import { makePoster } from "../../server/core/alerts/post.js";
+import { makeFeedReader } from "../../server/core/notices/reader.js";
 import { endpointAt } from "./measured-endpoint.js";
 
 export interface ReadingCost {

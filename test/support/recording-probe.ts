@@ -5,7 +5,7 @@ import { makeLog } from "../../shared/log/log.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import type { Registry, Venue } from "../../shared/registry/registry.js";
-import { startWorld, type WorldOptions } from "../../simulator/world.js";
+import { startWorld, type WorldOptions } from "../../world/world.js";
 import { someSpool } from "./spool.js";
 
 const registry = await loadRegistry("registry/all.json");

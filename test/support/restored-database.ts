@@ -1,8 +1,8 @@
 /** Checks that a restored database has the same content and keeps working. */
 import type { Test } from "tap";
-import { startWeb } from "../../server/api/web.js";
+import { startWeb } from "../../server/web/web.js";
 import { openPool, type Pool, sql } from "../../shared/database/pool.js";
-import { tick } from "../../server/engine/tick.js";
+import { tick } from "../../server/core/engine/tick.js";
 import { makeLog } from "../../shared/log/log.js";
 import { migrate } from "../../server/database/migrate.js";
 import { packagedFile } from "../../shared/config/package.js";

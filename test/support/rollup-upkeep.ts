@@ -1,7 +1,7 @@
 /** Samples for upkeep, its steps, and the roll-ups that result, compared with those of a model. */
 import type { Test } from "tap";
 import { type Db, type Pool, sql } from "../../shared/database/pool.js";
-import { rulesRow } from "../../server/engine/rules.js";
+import { rulesRow } from "../../shared/rules/engine-rules.js";
 import { makeLog } from "../../shared/log/log.js";
 import { randomFrom, samplesWithin } from "./random-samples.js";
 import {

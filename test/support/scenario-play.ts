@@ -1,8 +1,8 @@
 /** Plays a scenario with the engine on a separate database, and reports what the engine does. */
 import { type Db, type Pool, sql } from "../../shared/database/pool.js";
-import { retractIncident } from "../../server/engine/retract.js";
-import { rulesRow } from "../../server/engine/rules.js";
-import { accepted, decideUpTo, type Decided } from "../../server/engine/tick.js";
+import { retractIncident } from "../../server/core/engine/retract.js";
+import { rulesRow } from "../../shared/rules/engine-rules.js";
+import { accepted, decideUpTo, type Decided } from "../../server/core/engine/tick.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import { syncRegistry } from "../../server/database/sync-registry.js";
 import { testRegistry } from "./database.js";

@@ -3,7 +3,7 @@
  * in the folder of scenarios describes the format.
  */
 import { readdir, readFile } from "node:fs/promises";
-import { rulesRow } from "../../server/engine/rules.js";
+import { rulesRow } from "../../shared/rules/engine-rules.js";
 import { packagedFile } from "../../shared/config/package.js";
 import type { Fault } from "../../shared/measurement/sample.js";
 

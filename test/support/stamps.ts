@@ -19,7 +19,7 @@ export function stampedFiles(version = present): Record<string, string> {
     "packages/embedded-timescaledb/package.json": [ofPackages, repository],
     "clients/python/src/venuewatch/__init__.py": [[/(?<=^__version__ = ")[^"]+/m, version]],
     "clients/python/pyproject.toml": [[/(?<=^Source = ")[^"]+/m, owner.repository]],
-    "production/kubernetes/common/kustomization.yaml": [
+    "deploy/production/kubernetes/common/kustomization.yaml": [
       [/(?<=newName: ).+/, owner.image],
       [/(?<=newTag: ).+/, version],
     ],

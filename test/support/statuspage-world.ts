@@ -1,6 +1,6 @@
 /** What the tests of the Statuspage format ask for and read. */
-import type { StatuspageDocument, statuspageDocuments } from "../../server/api/schemas/statuspage.js";
-import type { TypeOf } from "../../server/api/schemas/shapes.js";
+import type { StatuspageDocument, statuspageDocuments } from "../../server/web/statuspage/schemas.js";
+import type { TypeOf } from "../../server/web/api/shapes.js";
 import type { Api } from "./api.js";
 
 type DocumentBody<Name extends StatuspageDocument> = TypeOf<(typeof statuspageDocuments)[Name]>;

@@ -1,7 +1,7 @@
 /** Stores venues' notices as a reading of their feeds does, for tests of the stored notices and of the comparison. */
 import { type Db, sql } from "../../shared/database/pool.js";
-import type { Notice, NoticeList, FeedPoll } from "../../server/notices/feed.js";
-import { type StoredPoll, storePoll } from "../../server/notices/store-poll.js";
+import type { Notice, NoticeList, FeedPoll } from "../../server/core/notices/feed.js";
+import { type StoredPoll, storePoll } from "../../server/core/notices/polling.js";
 
 /**
  * Makes a notice of a status page: an incident that began and was posted at `startedAt`, unless `other` says otherwise.

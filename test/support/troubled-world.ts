@@ -3,8 +3,8 @@
  * arrive.
  */
 import { type Pool, sql } from "../../shared/database/pool.js";
-import { rulesRow } from "../../server/engine/rules.js";
-import { accepted, decideUpTo } from "../../server/engine/tick.js";
+import { rulesRow } from "../../shared/rules/engine-rules.js";
+import { accepted, decideUpTo } from "../../server/core/engine/tick.js";
 import type { Fault } from "../../shared/measurement/sample.js";
 import { insertSamples } from "./engine-on-worlds.js";
 import { randomFrom } from "./random-samples.js";

@@ -1,7 +1,6 @@
 /** What `venuewatch check` concludes from evidence of each cause. */
-import { tolerableClockErrorMs } from "../../server/commands/check/conditions.js";
-import type { Evidence, QuorumComponent } from "../../server/commands/check/evidence.js";
-import type { Culprit } from "../../server/commands/check/verdict.js";
+import { type Culprit, tolerableClockErrorMs } from "../../server/cli/check/verdict.js";
+import type { Evidence, QuorumComponent } from "../../server/cli/check/evidence.js";
 import { bad, confirmed, controls, part, refused, silent, untried } from "./evidence.js";
 
 const away = bad("rest:time", "timeout");

@@ -5,10 +5,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Test } from "tap";
 import { startProbe, type Probe } from "../../probe/probe.js";
-import { startWeb } from "../../server/api/web.js";
+import { startWeb } from "../../server/web/web.js";
 import { type Pool, sql } from "../../shared/database/pool.js";
-import { rulesRow } from "../../server/engine/rules.js";
-import { accepted, tick, type Decided } from "../../server/engine/tick.js";
+import { rulesRow } from "../../shared/rules/engine-rules.js";
+import { accepted, tick, type Decided } from "../../server/core/engine/tick.js";
 import { makeLog } from "../../shared/log/log.js";
 import { migrate } from "../../server/database/migrate.js";
 import { recordSamples } from "../../server/database/record-samples.js";
@@ -16,7 +16,7 @@ import { componentsOf as allComponentsOf } from "../../shared/registry/component
 import type { Registry } from "../../shared/registry/registry.js";
 import { migratedDatabase } from "./database.js";
 import { someSpool } from "./spool.js";
-import { startWorld, type World, type WorldOptions } from "../../simulator/world.js";
+import { startWorld, type World, type WorldOptions } from "../../world/world.js";
 
 /** The cadence of every component. */
 export const cadenceMs = 1000;

@@ -1,6 +1,5 @@
 import { type CellValue, readXlsx } from "hucre/xlsx";
-import { workbook } from "../../server/api/workbook.js";
-import type { TableSchema } from "../../server/api/schemas/table.js";
+import { type TableSchema, workbook } from "../../server/web/board/tables.js";
 
 /** The rows of a workbook's only sheet, by the names in its first row. @throws Error where it is another thing */
 export async function workbookRows(bytes: Uint8Array): Promise<Record<string, CellValue>[]> {

@@ -1,7 +1,7 @@
 /** What tests of the simulated world share: its fifteen venues, a clock, and a notice. */
 import type { Registry } from "../../shared/registry/registry.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
-import type { ScriptedPost } from "../../simulator/notices/posts.js";
+import type { ScriptedPost } from "../../world/notices/posts.js";
 
 export const registry = await loadRegistry("registry/default.json");
 export const begin = new Date("2026-03-01T12:00:00Z");

@@ -1,6 +1,6 @@
 /** Alerts as the service of the tests writes them. */
-import type { AlertWriter } from "../../server/alerts/delivery/attempts.js";
-import { formatAlert } from "../../server/alerts/formats/format-alert.js";
+import type { AlertWriter } from "../../server/core/alerts/attempts.js";
+import { formatAlert } from "../../server/core/alerts/formats/format-alert.js";
 
 export const service = { baseUrl: "https://status.example", userAgent: "venuewatch/test" };
 

@@ -4,7 +4,7 @@
  */
 import t from "tap";
 import { startProbe } from "../../probe/probe.js";
-import { accepted, tick } from "../../server/engine/tick.js";
+import { accepted, tick } from "../../server/core/engine/tick.js";
 import { makeLog } from "../../shared/log/log.js";
 import { migrate } from "../../server/database/migrate.js";
 import { recordSamples } from "../../server/database/record-samples.js";
@@ -16,9 +16,9 @@ import { serve } from "../support/api.js";
 import { migratedDatabase } from "../support/database.js";
 import { someSpool } from "../support/spool.js";
 import { until } from "../support/until.js";
-import type { ScriptedFault } from "../../simulator/faults.js";
-import { headAt } from "../../simulator/heads.js";
-import { startWorld } from "../../simulator/world.js";
+import type { ScriptedFault } from "../../world/faults.js";
+import { headAt } from "../../world/chain-heads.js";
+import { startWorld } from "../../world/world.js";
 
 const region = "eu-central";
 const behind = 4;

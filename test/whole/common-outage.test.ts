@@ -4,7 +4,7 @@
  */
 import t from "tap";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
-import type { ScriptedFault } from "../../simulator/faults.js";
+import type { ScriptedFault } from "../../world/faults.js";
 import { get, readIncidents, readRegions, type Incident } from "../support/board.js";
 import { followStates } from "../support/states.js";
 import { until } from "../support/until.js";

@@ -9,8 +9,8 @@ import { allOperational, type Board, readBoard, readIncidents } from "../support
 import { startReader } from "../support/reader.js";
 import { until } from "../support/until.js";
 import { componentsOf, startWay, type Way } from "../support/way.js";
-import { ofChains } from "../../simulator/heads.js";
-import { faultKinds, type FaultKind, rules, type ScriptedFault } from "../../simulator/faults.js";
+import { ofChains } from "../../world/chain-heads.js";
+import { faultKinds, type FaultKind, rules, type ScriptedFault } from "../../world/faults.js";
 
 interface Trouble {
   fault: ScriptedFault;

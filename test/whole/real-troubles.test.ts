@@ -7,7 +7,7 @@ import { migrate } from "../../server/database/migrate.js";
 import { makeLog } from "../../shared/log/log.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import type { Registry } from "../../shared/registry/registry.js";
-import type { ScriptedFault } from "../../simulator/faults.js";
+import type { ScriptedFault } from "../../world/faults.js";
 import { get, readIncidents, type Incident } from "../support/board.js";
 import { followStates } from "../support/states.js";
 import { until } from "../support/until.js";

@@ -17,7 +17,7 @@ import {
 import { startReader } from "../support/reader.js";
 import { until } from "../support/until.js";
 import { componentsOf, startWay, type Way } from "../support/way.js";
-import type { ScriptedFault } from "../../simulator/faults.js";
+import type { ScriptedFault } from "../../world/faults.js";
 
 const regions = ["eu-central", "ap-southeast", "us-east"];
 

@@ -5,7 +5,7 @@ import t from "tap";
 import ts from "typescript";
 import { Venuewatch, VenuewatchError } from "@venuewatch/client";
 import { packagedFile } from "../../../shared/config/package.js";
-import { jsonLimits, maxBodyBytes, maxChunks } from "../../../shared/untrusted/limits.js";
+import { jsonLimits, maxBodyBytes, maxChunks } from "../../../shared/http/limits.js";
 import { type FeedAnswer, serve } from "../../support/feed-server.js";
 
 const answering =

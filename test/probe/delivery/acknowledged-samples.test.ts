@@ -1,5 +1,5 @@
+import { makeAcknowledged } from "../../../probe/delivery/recorder.js";
 import t from "tap";
-import { makeAcknowledged } from "../../../probe/delivery/acknowledged-samples.js";
 import { startShip } from "../../../probe/delivery/ship.js";
 import { makeLog } from "../../../shared/log/log.js";
 import type { Sample } from "../../../shared/measurement/sample.js";

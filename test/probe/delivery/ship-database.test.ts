@@ -1,9 +1,9 @@
 import t from "tap";
-import { nothingMeasured } from "../../../probe/rest/measurement.js";
+import { nothingMeasured } from "../../../probe/measure/measurement.js";
 import { makeSchedule } from "../../../probe/schedule/schedule.js";
 import { startShip } from "../../../probe/delivery/ship.js";
 import type { Spool } from "../../../probe/delivery/spool.js";
-import { systemClock } from "../../../probe/schedule/clock.js";
+import { systemClock } from "../../../shared/process/clock.js";
 import { sql } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migrate } from "../../../server/database/migrate.js";

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import t, { type Test } from "tap";
 import { openBacklog } from "../../../probe/delivery/backlog.js";
 import { startShip } from "../../../probe/delivery/ship.js";
-import { lineOf, sampleOf } from "../../../probe/delivery/spool-record.js";
+import { lineOf, sampleOf } from "../../../probe/delivery/spool-segment.js";
 import type { Spool } from "../../../probe/delivery/spool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { packagedFile } from "../../../shared/config/package.js";

@@ -1,6 +1,6 @@
 /** The times of components' slots. */
 import t from "tap";
-import { makePhases } from "../../../probe/schedule/phases.js";
+import { makePhases } from "../../../probe/schedule/schedule.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import type { Region, Registry } from "../../../shared/registry/registry.js";

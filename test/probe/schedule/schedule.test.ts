@@ -1,5 +1,5 @@
 import t from "tap";
-import { nothingMeasured, type MeasurementOutcome } from "../../../probe/rest/measurement.js";
+import { nothingMeasured, type MeasurementOutcome } from "../../../probe/measure/measurement.js";
 import { makeSchedule, type Task } from "../../../probe/schedule/schedule.js";
 import type { Sample } from "../../../shared/measurement/sample.js";
 import { makeFakeClock } from "../../support/fake-clock.js";

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 
-import { commands } from "../../../server/cli/command-line.js";
+import { commands } from "../../../server/cli/program.js";
 import { packagedFile, version } from "../../../shared/config/package.js";
 import { freePort } from "../../support/free-port.js";
 import { runCli } from "../../support/run-script.js";
@@ -24,7 +24,8 @@ void t.test("--help lists the commands, and each command and action has its own"
     const ofCommand = await outputOf(t, [name, "--help"], 0);
     t.match(ofCommand, `Usage: venuewatch ${name} `);
     t.match(ofCommand, "  -h, --help ");
-    const command = await commands[name]!.load();
+    const entry = commands[name]!;
+    const command = "load" in entry ? await entry.load() : entry;
     for (const action of "actions" in command ? Object.keys(command.actions) : []) {
       t.match(ofCommand, new RegExp(`\\n  ${action} +\\w`));
       t.match(await outputOf(t, [name, action, "--help"], 0), `Usage: venuewatch ${name} ${action} `);
@@ -60,9 +61,13 @@ void t.test("only the file of the command that the arguments name is loaded", as
   await outputOf(t, ["incident", "retract", "--help"], 0, { NODE_V8_COVERAGE: directory });
   const loaded = readdirSync(directory).flatMap((file) => {
     const { result } = JSON.parse(readFileSync(join(directory, file), "utf8")) as { result: { url: string }[] };
-    return result.flatMap(({ url }) => /dist\/server\/commands\/(.*)\.js$/.exec(url)?.[1] ?? []);
+    return result.flatMap(({ url }) => /dist\/server\/cli\/(.*)\.js$/.exec(url)?.[1] ?? []);
   });
-  t.same(loaded.sort(), ["incident", "incident/retract"]);
+  t.ok(loaded.includes("incident"));
+  t.strictSame(
+    loaded.filter((name) => name !== "incident" && Object.hasOwn(commands, name.split("/")[0]!)),
+    [],
+  );
 });
 
 void t.test("help is --help, of all commands, of one, and of an action", async (t) => {

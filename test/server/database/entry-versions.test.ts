@@ -2,7 +2,7 @@
 import t from "tap";
 import { type Pool, sql } from "../../../shared/database/pool.js";
 import { syncRegistry } from "../../../server/database/sync-registry.js";
-import { rulesRow } from "../../../server/engine/rules.js";
+import { rulesRow } from "../../../shared/rules/engine-rules.js";
 import type { Region, Registry } from "../../../shared/registry/registry.js";
 import { migratedDatabase } from "../../support/database.js";
 

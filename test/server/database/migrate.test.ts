@@ -72,7 +72,7 @@ void t.test("a migration refuses", async (t) => {
       "create table half_done ();\nselect 1 / 0;\n",
       { message: "The schema file 900-broken.sql failed and was undone: division by zero" },
     ],
-    ["a broken definition", "upkeep/100-retain.sql", "select no_such_function();\n", { message: /no_such_function/ }],
+    ["a broken definition", "rollups/100-retain.sql", "select no_such_function();\n", { message: /no_such_function/ }],
   ] as const)
     await t.test(what, async (t) => {
       const folder = await sqlCopy(t);

@@ -107,10 +107,10 @@ void t.test(
       await admin.script(`set search_path = trap, pg_catalog; ${await readScript("superuser.sql")}`);
       await owner.script("drop schema trap cascade; delete from definition");
       await migrate(owner, registry, log);
-      t.equal((await login("core")).out.split("\n").length, 2, "sql/superuser.sql leaves nothing to do");
+      t.equal((await login("core")).out.split("\n").length, 2, "sql/database/superuser.sql leaves nothing to do");
     });
 
-    await t.test("gives logins all limits, if an administrator ran sql/superuser.sql first", async (t) => {
+    await t.test("gives logins all limits, if an administrator ran sql/database/superuser.sql first", async (t) => {
       const prepared = await ownedDatabase(t);
       await prepared.admin.script(await readScript("superuser.sql"));
       const warnings: string[] = [];

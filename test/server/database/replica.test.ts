@@ -1,6 +1,6 @@
 /** A web program's report about its replica. topology.test.ts tests the lag of real replicas. */
 import t from "tap";
-import { makeReplicaMetrics } from "../../../server/api/replica-metrics.js";
+import { makeReplicaMetrics } from "../../../server/web/web.js";
 import { makeOwnMetrics } from "../../../shared/log/own-metrics.js";
 import { replicaCheck, type ReplicaState, replicaState } from "../../../server/database/replica.js";
 import { serve } from "../../support/api.js";

@@ -1,22 +1,25 @@
 import { randomBytes } from "node:crypto";
 import t, { type Test } from "tap";
-import { addChannel } from "../../../server/alerts/channels/add-channel.js";
-import { channelsOf } from "../../../server/alerts/channels/channels.js";
-import { removeChannel } from "../../../server/alerts/channels/remove-channel.js";
-import { rotateSecret } from "../../../server/alerts/channels/rotate-channel.js";
-import { makeSealing } from "../../../server/alerts/channels/sealing.js";
-import { disableChannel, enableChannel } from "../../../server/alerts/channels/switch-channel.js";
-import { keepServiceAddress, serviceAddress } from "../../../server/alerts/channels/service-address.js";
-import { startWeb } from "../../../server/api/web.js";
+import {
+  addChannel,
+  channelsOf,
+  disableChannel,
+  enableChannel,
+  removeChannel,
+  rotateSecret,
+} from "../../../server/core/alerts/channels.js";
+import { makeSealing } from "../../../server/core/alerts/sealing.js";
+import { keepServiceAddress, serviceAddress } from "../../../server/core/alerts/service-address.js";
+import { startWeb } from "../../../server/web/web.js";
 import { type Pool, sql } from "../../../shared/database/pool.js";
-import { tick } from "../../../server/engine/tick.js";
+import { tick } from "../../../server/core/engine/tick.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migrate } from "../../../server/database/migrate.js";
 import { schemaState } from "../../../server/database/schema-state.js";
 import { readScript } from "../../../shared/database/sql-files.js";
 import { recordSamples } from "../../../server/database/record-samples.js";
 import type { Sample } from "../../../shared/measurement/sample.js";
-import { measureStalls } from "../../../server/commands/stalls.js";
+import { measureStalls } from "../../../server/cli/stalls.js";
 import { emptyDatabase, migratedDatabase } from "../../support/database.js";
 import { pastIncident } from "../../support/fleet.js";
 import { madeSample } from "../../support/made-sample.js";

@@ -48,7 +48,7 @@ void t.test("documents promise exactly these servers, in one place", (t) => {
 void t.test("deployments use promised servers", (t) => {
   const found = [
     ...textOf("compose.yaml").matchAll(/timescale\/timescaledb:(?<timescaledb>[\d.]+)-pg(?<postgres>\d+)/g),
-    ...textOf("production/kubernetes/database/cluster.yaml").matchAll(
+    ...textOf("deploy/production/kubernetes/database/cluster.yaml").matchAll(
       /timescaledb:(?<postgres>[\d.]+)-(?<timescaledb>[\d.]+)/g,
     ),
   ].map(({ groups }) => groups as { postgres: string; timescaledb: string });

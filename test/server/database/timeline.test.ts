@@ -3,11 +3,11 @@
  * failover.test.ts has a real failover.
  */
 import t, { type Test } from "tap";
-import { makeRecentlySent } from "../../../server/alerts/delivery/recently-sent.js";
-import { deliveryRules } from "../../../server/alerts/delivery/retry-rules.js";
+import { makeRecentlySent } from "../../../server/core/alerts/recently-sent.js";
+import { deliveryRules } from "../../../server/core/alerts/retry-rules.js";
 import { type Db, type Pool, sql } from "../../../shared/database/pool.js";
-import { makeLease } from "../../../server/engine/lease.js";
-import { accepted, tick } from "../../../server/engine/tick.js";
+import { makeLease } from "../../../server/core/engine/lease.js";
+import { accepted, tick } from "../../../server/core/engine/tick.js";
 import { addChannel, happened, sealing } from "../../support/alerts.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, measured } from "../../support/fleet.js";

@@ -43,7 +43,7 @@ void t.test("no object of ours prevents the extension from replacing its relatio
 });
 
 void t.test("no source names TimescaleDB's internals", (t) => {
-  const folders = ["sql", "server", "probe", "bench", "production", "docs"];
+  const folders = ["sql", "server", "probe", "bench", "deploy", "docs"];
   const files = folders.flatMap((folder) =>
     readdirSync(packagedFile(folder), { recursive: true, encoding: "utf8" })
       .filter((path) => /\.(sql|ts|md|conf|yaml|yml)$/.test(path))

@@ -6,7 +6,7 @@ import pg from "pg";
 import t from "tap";
 import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
-import { accepted, tick } from "../../../server/engine/tick.js";
+import { accepted, tick } from "../../../server/core/engine/tick.js";
 import { migrate } from "../../../server/database/migrate.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";

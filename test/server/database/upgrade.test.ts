@@ -7,7 +7,7 @@ import { type Db, type Pool, sql, openPool } from "../../../shared/database/pool
 import { makeLog } from "../../../shared/log/log.js";
 import { migrate } from "../../../server/database/migrate.js";
 import { packagedFile } from "../../../shared/config/package.js";
-import { readiness } from "../../../server/health/readiness.js";
+import { readiness } from "../../../server/process/health.js";
 import { recordSamples } from "../../../server/database/record-samples.js";
 import { categories } from "../../../shared/registry/registry.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
@@ -34,7 +34,7 @@ const nextFiles = {
     alter table incident add column next_thing integer;
   `,
   "schema/901-after.sql": "alter table next_thing add column after_it integer not null default 1;",
-  "views/900-next.sql": "create view api.next_thing as select next_id, name, after_it from next_thing;",
+  "board/900-next.sql": "create view api.next_thing as select next_id, name, after_it from next_thing;",
 };
 
 void t.test("the next release migrates a database with a history while it is in use", async (t) => {
@@ -83,7 +83,7 @@ async function definitionsChange(t: Test, { pool, url }: TestDatabase): Promise<
     repeat(() => pool.query(sql`call upkeep.refresh_newest(now())`)),
   ];
   for (const change of ["-- once\n", "-- twice\n"]) {
-    await append(folder, "upkeep/100-retain.sql", change);
+    await append(folder, "rollups/100-retain.sql", change);
     await migrate(migratorOn(t, url), registry, quiet, folder);
   }
   for (const user of users) {
@@ -105,7 +105,7 @@ async function definitionsChange(t: Test, { pool, url }: TestDatabase): Promise<
 void t.test("a reader in a long transaction does not delay a migration", { skip: skipEmbedded }, async (t) => {
   const { pool, url } = await migratedDatabase(t);
   const folder = await sqlCopy(t);
-  await append(folder, "upkeep/100-retain.sql", "-- changed\n");
+  await append(folder, "rollups/100-retain.sql", "-- changed\n");
   const migrator = migratorOn(t, url);
   const warnings: string[] = [];
   const recordingLog = makeLog("test", "warn", (line) => warnings.push(line));
@@ -117,7 +117,7 @@ void t.test("a reader in a long transaction does not delay a migration", { skip:
   t.match(warnings.join(""), "the former definitions are left to the next migration");
   t.ok((await formerSchemas(pool)).length > 0);
 
-  await append(folder, "upkeep/100-retain.sql", "-- and again\n");
+  await append(folder, "rollups/100-retain.sql", "-- and again\n");
   await migrate(migrator, registry, quiet, folder);
   t.strictSame(await formerSchemas(pool), [], "the next migration drops the former definitions");
 });

@@ -1,8 +1,14 @@
 /** Ports are checked before anything starts: each is used once, and free. */
 import { createServer } from "node:net";
 import t from "tap";
-import { listen } from "../../../shared/config/listen.js";
-import { embeddedPort, portsOf, portsOfAll, requirePorts, type WantedPort } from "../../../server/process/ports.js";
+import {
+  embeddedPort,
+  listen,
+  portsOf,
+  portsOfAll,
+  requirePorts,
+  type WantedPort,
+} from "../../../server/process/ports.js";
 import { readSettings } from "../../../shared/config/settings.js";
 import { freePort } from "../../support/free-port.js";
 

@@ -1,7 +1,6 @@
 import t from "tap";
-import { openPool, sql } from "../../../shared/database/pool.js";
+import { openPool, type RowStream, sql } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
-import type { RowStream } from "../../../shared/database/row-stream.js";
 import { migratedDatabase } from "../../support/database.js";
 import { manyIncidents } from "../../support/fleet.js";
 

@@ -1,9 +1,9 @@
+import { placeOf, addressesOf } from "../../../shared/database/address.js";
 import t, { type Test } from "tap";
 import { databaseFault } from "../../../shared/database/fault.js";
-import { addressesOf, placeOf } from "../../../shared/database/hosts.js";
+import { openConnections } from "../../../shared/database/hosts.js";
 import { connect, openPool, sql } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
-import { openConnections } from "../../../shared/database/writable-host.js";
 import { emptyDatabase } from "../../support/database.js";
 import { makeGate } from "../../support/gate.js";
 import { serveTcp } from "../../support/tcp-server.js";

@@ -1,8 +1,8 @@
 /** The log lines of a lasting fault, on a fake clock. */
+import { countsAsAway, isDatabaseAway } from "../../../shared/database/fault.js";
 import t from "tap";
-import { countsAsAway, isDatabaseAway } from "../../../shared/database/away.js";
 import { makeLog } from "../../../shared/log/log.js";
-import { makeFeedLog } from "../../../server/notices/feed-log.js";
+import { makeFeedLog } from "../../../server/core/notices/polling.js";
 import { makeOutage } from "../../../shared/log/outage.js";
 import { makeFakeClock } from "../../support/fake-clock.js";
 

@@ -1,11 +1,11 @@
 /** Tests the metrics that programs export for operators, on the programs themselves. */
-import { serviceAddress } from "../../../server/alerts/channels/service-address.js";
+import { serviceAddress } from "../../../server/core/alerts/service-address.js";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { makeProbeMetrics } from "../../../probe/metrics.js";
 import { openPool, sql } from "../../../shared/database/pool.js";
-import { makeEngineMetrics } from "../../../server/engine/metrics.js";
-import { makeUpkeep, usualUpkeepPace } from "../../../server/engine/upkeep.js";
+import { makeEngineMetrics } from "../../../server/core/metrics.js";
+import { makeUpkeep, usualUpkeepPace } from "../../../server/core/rollups/upkeep.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { makeOwnMetrics } from "../../../shared/log/own-metrics.js";
 import { version } from "../../../shared/config/package.js";
@@ -16,7 +16,7 @@ import { freePort } from "../../support/free-port.js";
 import { type Families, scrape, ownFamilies, total } from "../../support/own-families.js";
 import { addressLogged, runCli } from "../../support/run-script.js";
 import { until } from "../../support/until.js";
-import { loopbackRegistry } from "../../../simulator/loopback.js";
+import { loopbackRegistry } from "../../../world/loopback-registry.js";
 
 void t.test("each program exports metrics of its work, and its identity", async (t) => {
   const { pool, url, registry: real } = await migratedDatabase(t);

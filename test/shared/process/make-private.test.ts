@@ -2,7 +2,7 @@
 import { chmod, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
-import { makePrivate } from "../../../shared/process/make-private.js";
+import { makePrivate } from "../../../shared/config/embedded-passwords.js";
 
 void t.test("a file that others could read", async (t) => {
   const file = join(t.testdir(), "secret");

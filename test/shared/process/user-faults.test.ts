@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import t from "tap";
-import { makeDataDir } from "../../../server/process/data-dir.js";
-import { listen } from "../../../shared/config/listen.js";
+import { makeDataDir } from "../../../server/process/all-programs.js";
+import { listen } from "../../../server/process/ports.js";
 import { UserError } from "../../../shared/process/user-error.js";
 
 void t.test("a port in use is reported in a sentence that names the setting", async (t) => {

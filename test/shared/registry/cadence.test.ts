@@ -2,7 +2,7 @@
 import t from "tap";
 import { limitUses, withinLimits } from "../../../shared/registry/cadence.js";
 import { parseRegistry } from "../../../shared/registry/load-registry.js";
-import { addressIn } from "../../../shared/registry/region-hosts.js";
+import { addressIn } from "../../../shared/registry/addresses.js";
 import type { Limit, Region, Registry, RestEndpoint, Venue } from "../../../shared/registry/registry.js";
 import { randomFrom } from "../../support/random-samples.js";
 import { simplestEndpoint, simplestVenue } from "../../support/simplest-venue.js";

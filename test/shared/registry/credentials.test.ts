@@ -3,13 +3,12 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
 import { credentialIn } from "../../../shared/config/settings.js";
-import { headersAt, withCredentials } from "../../../shared/registry/credentials.js";
+import { headersAt, ownSecretsOf, withCredentials, withoutOwnSecrets } from "../../../shared/registry/credentials.js";
 import { parseRegistry } from "../../../shared/registry/load-registry.js";
-import { ownSecretsOf, withoutOwnSecrets } from "../../../shared/registry/own-secrets.js";
-import { publicAddress } from "../../../shared/registry/public-address.js";
+import { publicAddress } from "../../../shared/registry/addresses.js";
 import { componentsOf } from "../../../shared/registry/components.js";
 import type { Registry, Venue } from "../../../shared/registry/registry.js";
-import { hide, withoutHidden } from "../../../shared/text/hidden-text.js";
+import { hide, withoutHidden } from "../../../shared/text/secrets.js";
 import { simplestEndpoint, simplestVenue } from "../../support/simplest-venue.js";
 
 const keyed = "https://rpc.example/v3/{CREDENTIAL_RPC}/x?token={CREDENTIAL_TOKEN}";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import t from "tap";
-import { jsonFaults } from "../../../shared/registry/json-fault.js";
+import { jsonFaults } from "../../../shared/registry/json-file.js";
 
 const jsonFault = (text: string) => jsonFaults(text)[0] ?? null;
 

@@ -2,13 +2,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import t from "tap";
-import { compileAnswerCheck, compileAnyOf } from "../../../probe/rest/checks.js";
+import { compileAnswerCheck, compileAnyOf } from "../../../probe/measure/rest/checks.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import type { RestEndpoint } from "../../../shared/registry/registry.js";
-import { makeMarket } from "../../../simulator/market.js";
-import { playerOf } from "../../../simulator/players.js";
-import { bodyOf } from "../../../simulator/venues/any.js";
+import { makeMarket } from "../../../world/market.js";
+import { playerOf } from "../../../world/players.js";
+import { bodyOf } from "../../../world/venues/any.js";
 
 const { venues } = await loadRegistry(packagedFile("registry/all.json"));
 const folder = fileURLToPath(new URL("../../../../../shared/recordings/", import.meta.url));

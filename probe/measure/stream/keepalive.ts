@@ -1,0 +1,136 @@
+import type { KeepAlive } from "../../../shared/registry/registry.js";
+import { type ChannelNumbers, compileMatch } from "../rest/checks.js";
+
+/** Bitfinex announces a channel's number once, and its frames carry nothing else to identify the channel. */
+export function withChannel(frame: unknown, channels: ChannelNumbers, atMost: number): ChannelNumbers {
+  const { event, channel, chanId } = Object(frame) as Record<string, unknown>;
+  if (event !== "subscribed" || typeof channel !== "string") return channels;
+  if (!channels.has(channel) && channels.size >= atMost) return channels;
+  return new Map(channels).set(channel, chanId);
+}
+
+/** The actions of a keep-alive rule on a socket. */
+export interface KeepAliveActions {
+  ping(): void;
+  send(text: string): void;
+  /** Called when the socket gave no sign of life for as long as the rule allows. */
+  onDead(reason: string): void;
+}
+
+/** Runs a venue's keep-alive rule on one open socket. */
+export function startKeepAlive(
+  { send, respond, replyWithinMs, deadAfterMs }: KeepAlive,
+  actions: KeepAliveActions,
+): {
+  /** Must be called for every received frame, including pings and pongs, with `performance.now()`. */
+  heard(atMs: number): void;
+  /** Answers a frame that is no stream's data, if the venue demands an answer to it. */
+  answer(frame: unknown, channels: ChannelNumbers): void;
+  stop(): void;
+} {
+  const mustAnswer = respond ? compileMatch(respond.when) : () => false;
+  let heardMs = performance.now();
+  let stopped = false;
+  let pinger: NodeJS.Timeout | undefined;
+  let replyTimer: NodeJS.Timeout | undefined;
+  let silenceTimer: NodeJS.Timeout | undefined;
+
+  if (send.kind === "once") actions.send(messageText(send.message));
+  else if (send.kind !== "none") pinger = setInterval(sendPing, send.everyMs);
+  if (deadAfterMs !== null) watchSilence(deadAfterMs);
+
+  function sendPing() {
+    if (send.kind === "ping") actions.ping();
+    if (send.kind === "text") actions.send(send.text);
+    if (send.kind === "json") actions.send(messageText(send.message));
+    if (replyWithinMs !== null) awaitReply(performance.now(), replyWithinMs);
+  }
+
+  function awaitReply(sentMs: number, withinMs: number) {
+    replyTimer ??= setTimeout(() => {
+      replyTimer = undefined;
+      onceRead(() => {
+        if (heardMs < sentMs) actions.onDead(`no frame within ${withinMs} ms of a ping`);
+      });
+    }, withinMs);
+  }
+
+  function watchSilence(limitMs: number) {
+    const leftMs = heardMs + limitMs - performance.now();
+    silenceTimer = setTimeout(
+      () =>
+        onceRead(() => {
+          if (performance.now() - heardMs >= limitMs) actions.onDead(`no frame for ${limitMs} ms`);
+          else watchSilence(limitMs);
+        }),
+      Math.ceil(leftMs),
+    );
+  }
+
+  /** After a standstill of this process, timers run before the data that arrived meanwhile is read. */
+  function onceRead(judge: () => void) {
+    setImmediate(() => {
+      if (!stopped) judge();
+    });
+  }
+
+  return {
+    heard(atMs) {
+      heardMs = atMs;
+    },
+    answer(frame, channels) {
+      if (respond && mustAnswer(frame, channels)) actions.send(messageText(respond.message));
+    },
+    stop() {
+      stopped = true;
+      clearInterval(pinger);
+      clearTimeout(replyTimer);
+      clearTimeout(silenceTimer);
+    },
+  };
+}
+
+/** The text of a message to send. A string `{unixSeconds}` is replaced by the current time as a number. */
+export function messageText(message: unknown): string {
+  const unixSeconds = String(Math.floor(Date.now() / 1000));
+  return JSON.stringify(message).replaceAll('"{unixSeconds}"', unixSeconds);
+}
+
+/** Timers of one socket, which end with it. */
+export interface SocketTimers {
+  after(ms: number, run: () => void): NodeJS.Timeout;
+  /** Like `after`, for what judges the venue by what has arrived until then. */
+  judgeAfter(ms: number, judge: () => void): void;
+  cancel(timer: NodeJS.Timeout | undefined): void;
+  stop(): void;
+}
+
+export function makeSocketTimers(): SocketTimers {
+  const timers = new Set<NodeJS.Timeout>();
+
+  function after(ms: number, run: () => void) {
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      run();
+    }, ms);
+    timers.add(timer);
+    return timer;
+  }
+
+  return {
+    after,
+    judgeAfter(ms, judge) {
+      // After a standstill of this process, timers run before the data that arrived meanwhile is read.
+      after(ms, () => setImmediate(judge));
+    },
+    cancel(timer) {
+      if (timer === undefined) return;
+      clearTimeout(timer);
+      timers.delete(timer);
+    },
+    stop() {
+      for (const timer of timers) clearTimeout(timer);
+      timers.clear();
+    },
+  };
+}

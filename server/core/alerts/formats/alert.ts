@@ -1,0 +1,151 @@
+import type { Fault } from "../../../../shared/measurement/sample.js";
+import type { Category } from "../../../../shared/registry/registry.js";
+
+/** One event of an incident, as receivers get it; the JSON has its fields in this order. */
+export interface Alert {
+  /** The same in every attempt and replay; 0: a test. */
+  eventId: number;
+  test: boolean;
+  kind: "opened" | "escalated" | "closed";
+  /** Of the event: it does not change when the incident does. */
+  severity: Severity;
+  /** When the engine decided it. */
+  at: string;
+  /** As the API shows it when the alert is sent. */
+  incident: AlertIncident;
+  venue: {
+    id: string;
+    name: string;
+    category: Category;
+    symbol: string | null;
+    quote: string | null;
+  };
+  component: {
+    id: string;
+    kind: ComponentKind;
+    label: string;
+    target: string | null;
+  };
+  /** The evidence of the event; null where none is stored. */
+  evidence: AlertEvidence | null;
+}
+
+type Severity = "degraded" | "outage";
+type ComponentKind = "rest" | "ws";
+
+export interface AlertEvidence {
+  summary: string;
+  reporting: number;
+  counted: number;
+  quorum: number;
+  confirming: number;
+  votes: {
+    region: string;
+    vote: "operational" | "unknown" | Severity;
+    samples: number;
+    bad: number;
+    slow: number;
+    faults: Partial<Record<Fault, number>>;
+    newestAt: string | null;
+    probeVersion: string | null;
+  }[];
+  notCounted: { region: string; reason: string }[];
+}
+
+/** The API's Incident object. These folders may not import each other, so a test compares the two. */
+export interface AlertIncident {
+  id: number;
+  slug: string;
+  venue: string;
+  component: string;
+  kind: ComponentKind;
+  label: string;
+  severity: Severity;
+  peakSeverity: Severity;
+  status: "open" | "closed";
+  startedAt: string;
+  openedAt: string;
+  escalatedAt: string | null;
+  lastBadAt: string;
+  closedAt: string | null;
+  endedAt: string | null;
+  flapping: boolean;
+  fault: Fault | null;
+  durationSeconds: number | null;
+  quorum: number;
+  reporting: number;
+  counted: number;
+  regions: string[];
+  official: OfficialNotice | null;
+  officialObserved: boolean | null;
+}
+
+/** An official notice. Its texts and address come from the venue and are untrusted. */
+export interface OfficialNotice {
+  id: string;
+  title: string;
+  url: string | null;
+  kind: "incident" | "maintenance" | "other";
+  status: string;
+  impact: string | null;
+  startedAt: string;
+  postedAt: string | null;
+  resolvedAt: string | null;
+  firstSeenAt: string;
+  lastSeenAt: string;
+  vanished: boolean;
+  timesDoubtful: boolean;
+  subjectMatched: boolean;
+  aheadUncorrelated: number | null;
+}
+
+/** What a venue does, or did, if that says more than that it fails: one that limits our requests is not down. */
+const deeds: Partial<Record<Fault, [does: string, did: string]>> = {
+  limited: ["limits our requests", "limited our requests"],
+  halted: ["says that it does not trade", "said that it did not trade"],
+  blocked: ["refuses our region", "refused our region"],
+};
+
+/** One sentence about the event. Its length is not bounded, as it contains names of the registry. */
+export function headline(alert: Alert) {
+  const { test, kind, component } = alert;
+  const line = `Incident ${kind}: ${whatOf(alert)}, ${component.label} (${component.id})`;
+  return test ? `Test alert, nothing happened. ${line}` : line;
+}
+
+function whatOf({ kind, severity, incident: { fault }, venue }: Alert): string {
+  const deed = fault === null ? undefined : deeds[fault];
+  if (deed) return `${venue.name} ${deed[kind === "closed" ? 1 : 0]}`;
+  return `${severity === "outage" ? "outage" : "degradation"} at ${venue.name}`;
+}
+
+/** The page of the incident, for people. */
+export function permalinkOf({ incident }: Alert, baseUrl: string): string {
+  return `${baseUrl}/incidents/${encodeURIComponent(incident.slug)}`;
+}
+
+/** The same incident as JSON, for programs. */
+export function jsonUrlOf({ incident }: Alert, baseUrl: string): string {
+  return `${baseUrl}/v1/incidents/${encodeURIComponent(incident.slug)}`;
+}
+
+/**
+ * Puts foreign text on one line, and truncates it to `limit` UTF-16 units after escaping. Truncated text ends with an
+ * ellipsis. Characters that would start a new line or change the writing direction become spaces.
+ *
+ * @param written escapes a character for the receiver; the text is never cut within the result
+ */
+export function truncated(text: string, limit: number, written = (character: string) => character): string {
+  let line = "";
+  let beforeLimit = "";
+  // escaping makes no character shorter, so characters beyond the limit need not be examined
+  for (const character of text.slice(0, limit + 1).replace(unseen, " ")) {
+    line += written(character);
+    if (line.length > limit) return `${beforeLimit}…`;
+    if (line.length < limit) beforeLimit = line;
+  }
+  return line;
+}
+
+/** Control characters, other line separators, and characters that change the writing direction. */
+const unseen = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;

@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import { type Alert, headline, permalinkOf, truncated } from "./alert.js";
+import type { WebhookRequest, PagingDestination, Sent } from "./webhook-request.js";
+
+/** A key is valid only in its own service region. */
+const endpoints = {
+  us: "https://events.pagerduty.com/v2/enqueue",
+  eu: "https://events.eu.pagerduty.com/v2/enqueue",
+};
+
+/** An event for PagerDuty's Events API v2: openings and escalations trigger, closings resolve. */
+export function formatPagingAlert(
+  { serviceRegion, routingKey }: PagingDestination,
+  alert: Alert,
+  sent: Sent,
+): WebhookRequest {
+  const event = {
+    // no signature: the routing key is the credential
+    routing_key: routingKey,
+    event_action: alert.kind === "closed" ? "resolve" : "trigger",
+    dedup_key: keyOf(alert, sent),
+    client: "venuewatch",
+    client_url: sent.baseUrl,
+    links: [{ href: permalinkOf(alert, sent.baseUrl), text: "The incident" }],
+    payload: payloadOf(alert),
+  };
+  return {
+    url: new URL((sent.pagingEndpoints ?? endpoints)[serviceRegion]),
+    headers: {
+      "content-type": "application/json",
+      "user-agent": sent.userAgent,
+    },
+    body: Buffer.from(JSON.stringify(event)),
+    secrets: [routingKey],
+  };
+}
+
+/**
+ * The same for all alerts of an incident and all channels: PagerDuty drops a closing with another key without an error.
+ * Each test has its own key: a second test with the key of an open one would page nobody.
+ */
+function keyOf({ test, incident }: Alert, { deliveryId }: Sent): string {
+  if (test) return `venuewatch/test/${deliveryId}`;
+  const key = `venuewatch/${incident.slug}`;
+  if (key.length <= 255) return key;
+  // if it were cut, two incidents could share a key
+  const digest = createHash("sha256").update(incident.slug).digest("hex");
+  return `venuewatch/${digest}`;
+}
+
+function payloadOf(alert: Alert) {
+  const { eventId, test, kind, severity, at } = alert;
+  const { incident, venue, component, evidence } = alert;
+  const summary = evidence?.summary;
+  const sentence = [headline(alert), ...(summary ? [summary] : [])].join(". ");
+  const { official } = incident;
+  return {
+    summary: truncated(sentence, 1024),
+    source: truncated(venue.id, 255) || "venue",
+    severity: test ? "info" : severity === "outage" ? "critical" : "warning",
+    timestamp: incident.startedAt,
+    component: truncated(component.id, 255),
+    group: truncated(venue.category, 255),
+    class: severity,
+    custom_details: {
+      eventId,
+      test,
+      kind,
+      severity,
+      at,
+      startedAt: incident.startedAt,
+      closedAt: incident.closedAt,
+      endedAt: incident.endedAt,
+      durationSeconds: incident.durationSeconds,
+      venue: truncated(venue.name, 255),
+      component: truncated(component.label, 255),
+      evidence: truncated(summary ?? "not stored", 1000),
+      official: official && {
+        title: truncated(official.title, 500),
+        status: truncated(official.status, 100),
+        url: official.url === null ? null : truncated(official.url, 1000),
+        subjectMatched: official.subjectMatched,
+      },
+    },
+  };
+}

@@ -1,0 +1,415 @@
+/** Feeds of incidents, and calendars of announced maintenance: for all venues, and for each. */
+import { type Document, DOMImplementation, type Element, XMLSerializer } from "@xmldom/xmldom";
+import type { RequestHandler, Response } from "express";
+import { renderToString } from "preact-render-to-string";
+import type { Fault } from "../../../shared/measurement/sample.js";
+import type { Category } from "../../../shared/registry/registry.js";
+import { answerBody, dataCache } from "../api/answer.js";
+import { presentIds } from "../api/parameters.js";
+import { bytes, type Schema } from "../api/shapes.js";
+import type { Site } from "../api/site.js";
+import { makeDerived, type Snapshot, type Snapshots } from "../board/snapshot.js";
+import { noSuchVenue } from "../board/venue-state.js";
+import { durationText, exactText, sinceMs } from "../pages/format.js";
+import { incidentPageWords, language, verbOf } from "../pages/words.js";
+import { type CalendarData, calendarText, shown } from "./maintenance-calendar.js";
+
+interface Format {
+  type: string;
+  text: (feed: IncidentFeed, self: string) => string;
+}
+
+const formats: Record<string, Format> = {
+  "incidents.atom": { type: "application/atom+xml; charset=utf-8", text: atomText },
+  "incidents.rss": { type: "application/rss+xml; charset=utf-8", text: rssText },
+};
+
+const calendarType = "text/calendar; charset=utf-8";
+
+const mostEntries = 50;
+const mostEvents = 200;
+
+/** Readers ask every few minutes at most. News is never held back: a body is dropped when an incident moves. */
+const heldMs = 30_000;
+
+/** Room for all feeds of two hundred venues. */
+const mostBytes = 16_000_000;
+
+type FeedOptions = Pick<Site, "registry" | "baseUrl">;
+type VenueFeedRoute = RequestHandler<{ venue?: string }>;
+
+/** Returns the routes by path. Each answers a former id of a venue as its present one. */
+export function feedRoutes({ registry, baseUrl }: FeedOptions, snapshots: Snapshots): [string, VenueFeedRoute][] {
+  const rendered = makeDerived(mostBytes);
+  const ids = presentIds(registry);
+
+  /** @throws Problem 404 */
+  function venueOf(asked: string | undefined): string | null {
+    if (asked === undefined) return null;
+    const venue = ids.get(asked);
+    if (venue === undefined) throw noSuchVenue(asked, registry);
+    return venue;
+  }
+
+  function feedRoute(name: string, { type, text }: Format): VenueFeedRoute {
+    return async ({ params }, response) => {
+      const venue = venueOf(params.venue);
+      const snapshot = found(venue, await snapshots("incident_feed", [venue], [venue, mostEntries], heldMs));
+      const path = pathOf(venue, name);
+      const body = rendered(path, [snapshot], () => {
+        const data = JSON.parse(snapshot.body.plain.toString()) as IncidentFeedData;
+        return text(incidentFeed(data, baseUrl), `${baseUrl}${path}`);
+      });
+      await answerBody(response, body, type, dataCache);
+    };
+  }
+
+  const calendarRoute: VenueFeedRoute = async ({ params }, response: Response) => {
+    const venue = venueOf(params.venue);
+    const snapshot = found(venue, await snapshots("maintenance_calendar", [venue], [venue, mostEvents], heldMs));
+    const body = rendered(pathOf(venue, calendarName), [snapshot], () =>
+      calendarText(JSON.parse(snapshot.body.plain.toString()) as CalendarData),
+    );
+    await answerBody(response, body, calendarType, dataCache);
+  };
+
+  const routes: [string, VenueFeedRoute][] = [
+    ...Object.entries(formats).map(([name, format]): [string, VenueFeedRoute] => [name, feedRoute(name, format)]),
+    [calendarName, calendarRoute],
+  ];
+  return routes.flatMap(([name, route]) => [
+    [pathOf(null, name), route],
+    [pathOf(":venue", name), route],
+  ]);
+}
+
+const calendarName = "maintenance.ics";
+
+function pathOf(venue: string | null, name: string): string {
+  return venue === null ? `/feeds/${name}` : `/feeds/${venue}/${name}`;
+}
+
+/** @throws Problem 404 where the database does not have the venue */
+function found(venue: string | null, snapshot: Snapshot | null): Snapshot {
+  if (snapshot === null) throw noSuchVenue(venue!);
+  return snapshot;
+}
+
+/** The body of `sql/board/incident_feed.sql`. */
+interface IncidentFeedData {
+  id: string;
+  venue: { id: string; name: string } | null;
+  updatedAt: string;
+  entries: EntryData[];
+}
+
+/** View api.feed_entry. */
+interface EntryData {
+  id: string;
+  slug: string;
+  venue: string;
+  venueName: string;
+  category: Category;
+  label: string;
+  openedAt: string;
+  updatedAt: string;
+  /** Null once it is retracted. */
+  claimed: {
+    peakSeverity: "degraded" | "outage";
+    fault: Fault | null;
+    startedAt: string;
+    escalatedAt: string | null;
+    closedAt: string | null;
+    endedAt: string | null;
+    counted: number | null;
+    regions: string[];
+  } | null;
+  retraction: { at: string; reason: string } | null;
+}
+
+/** A feed in no particular format. Texts are plain, and free of what a format forbids. */
+interface IncidentFeed {
+  id: string;
+  title: string;
+  about: string;
+  /** The page for people. */
+  page: string;
+  updatedAt: string;
+  entries: FeedEntry[];
+}
+
+interface FeedEntry {
+  id: string;
+  title: string;
+  page: string;
+  publishedAt: string;
+  updatedAt: string;
+  paragraphs: string[];
+  tags: string[];
+}
+
+function incidentFeed(data: IncidentFeedData, baseUrl: string): IncidentFeed {
+  const { id, venue, updatedAt, entries } = data;
+  const name = venue && shown(venue.name);
+  return {
+    ...{
+      id: urn(id),
+      updatedAt,
+      title: name === null ? "venuewatch: incidents of all venues" : `venuewatch: incidents of ${name}`,
+      about: aboutText(name),
+    },
+    page: venue ? `${baseUrl}/venues/${venue.id}` : `${baseUrl}/`,
+    entries: entries.map((entry) => feedEntry(entry, baseUrl)),
+  };
+}
+
+function urn(uuid: string): string {
+  return `urn:uuid:${uuid}`;
+}
+
+function feedEntry(entry: EntryData, baseUrl: string): FeedEntry {
+  const { id, slug, venue, openedAt, updatedAt, category } = entry;
+  return {
+    ...{ id: urn(id), publishedAt: openedAt, updatedAt, tags: [venue, category] },
+    title: titleOf(entry),
+    page: `${baseUrl}/incidents/${slug}`,
+    paragraphs: paragraphsOf(entry),
+  };
+}
+
+function titleOf({ venueName, label, claimed }: EntryData): string {
+  const subject = `${shown(venueName)}: ${shown(label)}`;
+  if (claimed === null) return `Retracted: ${subject}`;
+  const { peakSeverity, fault, startedAt, escalatedAt, endedAt } = claimed;
+  if (endedAt === null)
+    return `${subject} ${verbOf(fault)?.does ?? { outage: "is failing", degraded: "is degraded" }[peakSeverity]}`;
+  // what was an outage for a part of its time only was not down for all of it
+  const kind = peakSeverity === "degraded" ? "degraded" : escalatedAt === null ? "down" : "failing";
+  return `${subject} ${incidentPageWords.was(kind, fault, durationText(sinceMs(startedAt, endedAt)))}`;
+}
+
+/** Only what stays true: while an incident is open, its feed must not change with every tick. */
+function paragraphsOf({ openedAt, claimed, retraction }: EntryData): string[] {
+  if (claimed === null)
+    return retraction === null
+      ? []
+      : [
+          `We retracted this incident at ${exactText(retraction.at)}: we no longer claim that it happened.`,
+          `The reason: ${retraction.reason && shown(retraction.reason)}`,
+        ];
+  const { startedAt, escalatedAt, closedAt, endedAt, counted, regions } = claimed;
+  return [
+    `Trouble began at ${exactText(startedAt)}.`,
+    counted === null || regions.length === 0
+      ? `We opened the incident at ${exactText(openedAt)}. No votes are on record.`
+      : `${regions.length} of ${counted} ${counted === 1 ? "region" : "regions"} with a vote agreed at ${exactText(openedAt)}: ${regions.join(", ")}.`,
+    ...(escalatedAt === null ? [] : [`It became an outage at ${exactText(escalatedAt)}.`]),
+    ...(closedAt === null || endedAt === null
+      ? []
+      : [
+          `Enough regions saw the trouble for the last time at ${exactText(endedAt)}. We closed the incident at ${exactText(closedAt)}.`,
+        ]),
+    "The page of the incident has the votes of the regions and the failed samples.",
+  ];
+}
+
+function aboutText(venue: string | null): string {
+  return `When ${venue ?? "a venue"} fails, is degraded or limits our requests, as a quorum of our regions measures it. An incident is one entry, which is updated when it escalates, closes or is retracted.`;
+}
+
+const atomNamespace = "http://www.w3.org/2005/Atom";
+
+/**
+ * As Atom 1.0 (RFC 4287).
+ *
+ * @param self address of the feed itself
+ */
+function atomText({ id, title, about, page, updatedAt, entries }: IncidentFeed, self: string): string {
+  const feed = element("feed", { "xml:lang": language }, [
+    element("id", {}, [id]),
+    element("title", {}, [title]),
+    element("subtitle", {}, [about]),
+    element("updated", {}, [updatedAt]),
+    element("link", { rel: "self", type: "application/atom+xml", href: self }),
+    element("link", { rel: "alternate", type: "text/html", href: page }),
+    // entries have no author of their own, so the feed must have one
+    element("author", {}, [element("name", {}, ["venuewatch"])]),
+    ...entries.map(atomEntry),
+  ]);
+  return xmlText(feed, { "": atomNamespace });
+}
+
+function atomEntry({ id, title, page, publishedAt, updatedAt, paragraphs, tags }: FeedEntry): XmlNode {
+  return element("entry", {}, [
+    element("id", {}, [id]),
+    element("title", {}, [title]),
+    element("published", {}, [publishedAt]),
+    element("updated", {}, [updatedAt]),
+    element("link", { rel: "alternate", type: "text/html", href: page }),
+    ...tags.map((term) => element("category", { term })),
+    element("content", { type: "html" }, [htmlOf(paragraphs)]),
+  ]);
+}
+
+/**
+ * As RSS 2.0. RSS has no place for the instant of an update, so items have that of Atom, which readers know.
+ *
+ * @param self address of the feed itself
+ */
+function rssText({ title, about, page, updatedAt, entries }: IncidentFeed, self: string): string {
+  const channel = element("channel", {}, [
+    element("title", {}, [unmarked(title)]),
+    element("link", {}, [page]),
+    element("description", {}, [unmarked(about)]),
+    element("language", {}, [language]),
+    element("lastBuildDate", {}, [rssDate(updatedAt)]),
+    element("atom:link", { rel: "self", type: "application/rss+xml", href: self }),
+    ...entries.map(rssItem),
+  ]);
+  return xmlText(element("rss", { version: "2.0" }, [channel]), { "": null, atom: atomNamespace });
+}
+
+function rssItem({ id, title, page, publishedAt, updatedAt, paragraphs, tags }: FeedEntry): XmlNode {
+  return element("item", {}, [
+    element("title", {}, [unmarked(title)]),
+    element("link", {}, [page]),
+    element("guid", { isPermaLink: "false" }, [id]),
+    element("pubDate", {}, [rssDate(publishedAt)]),
+    element("atom:updated", {}, [updatedAt]),
+    ...tags.map((tag) => element("category", {}, [tag])),
+    element("description", {}, [htmlOf(paragraphs)]),
+  ]);
+}
+
+/**
+ * RSS does not say whether a title is text or HTML, and readers differ. Without angle brackets both read the same, and
+ * nothing can be markup.
+ */
+function unmarked(text: string): string {
+  return text.replaceAll("<", "\u2039").replaceAll(">", "\u203a");
+}
+
+/** `Sat, 31 Jan 2026 12:00:00 GMT` (RFC 822, with four digits of the year). */
+function rssDate(iso: string): string {
+  return new Date(iso).toUTCString();
+}
+
+/** The paragraphs as HTML; texts are escaped by the library. */
+function htmlOf(paragraphs: readonly string[]): string {
+  return renderToString(
+    <>
+      {paragraphs.map((text, at) => (
+        <p key={at}>{text}</p>
+      ))}
+    </>,
+  );
+}
+
+/** An element: its name, attributes, and what it contains. */
+interface XmlNode {
+  name: string;
+  attributes: Record<string, string>;
+  children: readonly (XmlNode | string)[];
+}
+
+function element(
+  name: string,
+  attributes: Record<string, string> = {},
+  children: readonly (XmlNode | string)[] = [],
+): XmlNode {
+  return { name, attributes, children };
+}
+
+/**
+ * The document as text. The library escapes texts and attributes.
+ *
+ * @param namespaces by prefix; "" for names without one
+ * @throws if a text has characters that XML forbids: a reader would refuse the whole document
+ */
+function xmlText(root: XmlNode, namespaces: Record<string, string | null>): string {
+  const document = new DOMImplementation().createDocument(null, "");
+  document.appendChild(domElement(document, root, namespaces));
+  const text = new XMLSerializer().serializeToString(document, { requireWellFormed: true });
+  return `<?xml version="1.0" encoding="utf-8"?>\n${text}\n`;
+}
+
+function domElement(document: Document, node: XmlNode, namespaces: Record<string, string | null>): Element {
+  const [, prefix = ""] = /^(\w+):/.exec(node.name) ?? [];
+  const made = document.createElementNS(namespaces[prefix] ?? null, node.name);
+  for (const [name, value] of Object.entries(node.attributes)) made.setAttribute(name, value);
+  for (const child of node.children)
+    made.appendChild(
+      typeof child === "string" ? document.createTextNode(child) : domElement(document, child, namespaces),
+    );
+  return made;
+}
+
+interface FeedFormat {
+  /** Name within an operation's id. */
+  id: string;
+  file: string;
+  summary: string;
+  description: string;
+  answers: Record<string, Schema>;
+}
+
+const atom = bytes(
+  "An Atom 1.0 document (RFC 4287). It changes only with its entries.",
+  `<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"><id>urn:uuid:6f1d0c2b-9a4e-8c1f-a5e0-1d2c3b4a5f6e</id>…</feed>
+`,
+);
+const rss = bytes(
+  "An RSS 2.0 document. It changes only with its items.",
+  `<?xml version="1.0" encoding="utf-8"?>
+<rss version="2.0"><channel><title>venuewatch: incidents of all venues</title>…</channel></rss>
+`,
+);
+const calendar = bytes(
+  "An iCalendar object (RFC 5545). An event has DTEND only if the venue gave an end; its description says whether that is a plan.",
+  "BEGIN:VCALENDAR\r\nVERSION:2.0\r\n…\r\nEND:VCALENDAR\r\n",
+);
+
+const entries =
+  "At most 50 incidents, the newest event first. An incident is one entry with a permanent id, which is updated when it escalates, closes or is retracted; a retraction is listed for thirty days.";
+
+const describedFormats: FeedFormat[] = [
+  {
+    id: "IncidentsAtom",
+    file: "incidents.atom",
+    summary: "Incidents, as Atom",
+    description: entries,
+    answers: { "application/atom+xml": atom },
+  },
+  {
+    id: "IncidentsRss",
+    file: "incidents.rss",
+    summary: "Incidents, as RSS",
+    description: entries,
+    answers: { "application/rss+xml": rss },
+  },
+  {
+    id: "MaintenanceCalendar",
+    file: "maintenance.ics",
+    description:
+      "What venues announce in their own feeds: the last ninety days, under way, and to come; at most 200 events.",
+    summary: "Maintenance that venues announced, as a calendar",
+    answers: { "text/calendar": calendar },
+  },
+];
+
+/** The feeds of all venues, and those of each. */
+export function feedOperations(venue: Schema<string>) {
+  const shared = { group: "feeds" as const, cache: [dataCache], asksDatabase: true, limited: true };
+  return describedFormats.flatMap(({ id, file, summary, ...described }) => [
+    { ...shared, id: `get${id}`, path: `/feeds/${file}`, summary: `${summary}: all venues`, ...described },
+    {
+      ...shared,
+      id: `getVenue${id}`,
+      path: `/feeds/{venue}/${file}`,
+      summary: `${summary}: one venue`,
+      names: { venue },
+      ...described,
+    },
+  ]);
+}

@@ -1,0 +1,280 @@
+import type { Registry } from "../../shared/registry/registry.js";
+import { fixed, json, type Operation, perTick } from "./api/operation.js";
+import { presentIds } from "./api/parameters.js";
+import { exampleOf, type Schema, slug, text, venueId } from "./api/shapes.js";
+import { embedOperations } from "./badges/badges.js";
+import { detectionParameters, detectionResponse } from "./board/detection.js";
+import { incidentCache, incidentDetailResponse, slugPattern } from "./board/incident.js";
+import { incidentsParameters, incidentsResponse, incidentsTable } from "./board/incidents.js";
+import { notifyResponse } from "./board/notify.js";
+import { regionsResponse } from "./board/regions.js";
+import { reliabilityParameters, reliabilityResponse, reliabilityTable } from "./board/reliability.js";
+import { healthResponse, openapiResponse } from "./board/service.js";
+import { statusParameters, statusResponse } from "./board/status.js";
+import {
+  attachment,
+  csvSchema,
+  decimalParameters,
+  formatParameters,
+  type TableSchema,
+  tableTypes,
+  workbookSchema,
+} from "./board/tables.js";
+import { thresholdsResponse } from "./board/thresholds.js";
+import { venueStateParameters, venueStateResponse } from "./board/venue-state.js";
+import { exchangeResponse, venueParameters, venueTable } from "./board/venue.js";
+import { eventsParameters, eventStream } from "./events/event-streams.js";
+import { feedOperations } from "./feeds/feeds.js";
+import { statuspageOperations } from "./statuspage/schemas.js";
+
+const exposition = text(
+  "Prometheus' text format, version 0.0.4.",
+  `# HELP svc_component_state State of a component by the quorum of regions: 0 operational, 1 degraded, 2 outage, 3 unknown.
+# TYPE svc_component_state gauge
+svc_component_state{venue="kraken",component="rest:ticker"} 2
+`,
+);
+const noStore = ["no-store"];
+
+const llmsText = text(
+  "Markdown: a heading, a summary, and lists of links.",
+  "# venuewatch\n\n> Whether an exchange, RPC provider, market data API, oracle, stablecoin, bridge or ramp is down.\n",
+);
+
+/** @param siteUrl base address of the documentation, without a slash at the end */
+// eslint-disable-next-line max-lines-per-function -- a flat table, one entry for each operation
+export function operations(registry: Registry, siteUrl: string): Operation[] {
+  const venue = { ...venueId, enum: [...presentIds(registry).keys()] };
+  const venuePage = {
+    group: "board",
+    names: { venue },
+    parameters: { ...venueParameters(registry), ...formatParameters },
+    answers: { [json]: exchangeResponse },
+    ...perTick,
+  } satisfies Partial<Operation>;
+
+  const venueState = {
+    group: "board",
+    names: { venue },
+    parameters: venueStateParameters(registry),
+    answers: { [json]: venueStateResponse },
+    ...perTick,
+  } satisfies Partial<Operation>;
+
+  return [
+    {
+      id: "getStatus",
+      path: "/v1/status",
+      group: "board",
+      summary: "The live board: every venue with its last ninety days and last 24 hours",
+      description:
+        "The category narrows the rows and the fleet numbers together; it does not narrow `summary.categories`.",
+      parameters: statusParameters,
+      answers: { [json]: statusResponse },
+      ...perTick,
+    },
+    {
+      id: "getTarget",
+      path: "/v1/targets/{venue}",
+      summary: "One venue in detail",
+      description:
+        "`region` selects the vantage point of the latency chart, the endpoints and the streams; `state`, `days` and `uptimePct90d` combine all regions by quorum. With `range=7d` a body may be up to half a minute old while nothing changes, see `generatedAt`. A renamed venue is found under its former ids too; `exchange.id` is the present one. With `format=csv` or `format=xlsx`, the answer is that of /v1/targets/{venue}/days.csv or /v1/targets/{venue}/days.xlsx.",
+      ...venuePage,
+    },
+    {
+      id: "getExchange",
+      path: "/v1/exchanges/{venue}",
+      summary: "The same bytes as /v1/targets/{venue}",
+      description:
+        "The older path. It is kept indefinitely and not deprecated; prefer /v1/targets/{venue} for new integrations.",
+      ...venuePage,
+    },
+    {
+      id: "getTargetState",
+      path: "/v1/targets/{venue}/state",
+      summary: "The state of one venue and of its components",
+      description:
+        "For programs that ask often: about a kilobyte, where /v1/targets/{venue} has more than a hundred. With `region`, it is what that region alone sees: one region confirms nothing, but tells a venue that is down from one that does not answer there. The page of an incident is /incidents/{slug}.",
+      ...venueState,
+    },
+    {
+      id: "getExchangeState",
+      path: "/v1/exchanges/{venue}/state",
+      summary: "The same bytes as /v1/targets/{venue}/state",
+      ...venueState,
+    },
+    {
+      id: "getEvents",
+      path: "/v1/events",
+      group: "board",
+      summary: "Changes as they are decided, as Server-Sent Events",
+      description:
+        "Send the id of the last event as `Last-Event-ID`, as EventSource does by itself, and the stream continues after it: nothing is missing within the last day, or `reset` says so. The data of an event never changes. With `region`, `venue` and `component` events are what that region alone sees; there are no incidents among them, and their ids are of the same sequence. An address may have twenty open streams.",
+      parameters: eventsParameters(registry),
+      answers: { "text/event-stream": eventStream },
+      ...perTick,
+      cache: noStore,
+    },
+    {
+      id: "getReliability",
+      path: "/v1/reliability",
+      group: "history",
+      summary: "The venues compared over a window",
+      description: `Computed from roll-ups; every definition is at ${siteUrl}/methodology. \`fleet\` covers only the rows of this response. A body may be up to half a minute old while nothing changes, see \`generatedAt\`. With \`format=csv\` or \`format=xlsx\`, the answer is that of /v1/reliability.csv or /v1/reliability.xlsx.`,
+      parameters: { ...reliabilityParameters, ...formatParameters },
+      answers: { [json]: reliabilityResponse },
+      ...perTick,
+    },
+    {
+      id: "listIncidents",
+      path: "/v1/incidents",
+      group: "history",
+      summary: "The history of incidents, newest first",
+      description:
+        "For the next page, pass the last incident's `startedAt` as `before` and its `id` as `beforeId`: several incidents may have started at one instant. A page shorter than `limit` is the last. `beforeId` requires `before`. With `format=csv` or `format=xlsx`, the answer is that of /v1/incidents.csv or /v1/incidents.xlsx.",
+      parameters: { ...incidentsParameters(registry), ...formatParameters },
+      answers: { [json]: incidentsResponse },
+      ...perTick,
+    },
+    {
+      id: "getIncident",
+      path: "/v1/incidents/{slug}",
+      group: "history",
+      summary: "One incident with the votes behind it",
+      description:
+        "A slug never changes. For a retracted incident, the 404 says when and why it was retracted (`retractedAt`, `reason`); no other response of the API shows it. Feeds replace its entry by the retraction.",
+      names: { slug: { ...slug, pattern: slugPattern.source } },
+      answers: {
+        [json]: incidentDetailResponse,
+      },
+      ...perTick,
+      cache: Object.values(incidentCache),
+      retractable: true,
+    },
+    {
+      id: "getDetection",
+      path: "/v1/detection",
+      group: "history",
+      summary: "Our incidents against the venues' own notices",
+      description:
+        "Includes which venues are compared, and on how many days. /comparing explains each number, with SQL that recomputes it.",
+      parameters: detectionParameters,
+      answers: { [json]: detectionResponse },
+      ...perTick,
+    },
+    {
+      id: "getNotify",
+      path: "/v1/notify",
+      group: "history",
+      summary: "How soon alerts arrive",
+      answers: { [json]: notifyResponse },
+      ...perTick,
+    },
+    ...tableOperations(registry, venue),
+    ...feedOperations(venue),
+    {
+      id: "getRegions",
+      path: "/v1/regions",
+      group: "method",
+      summary: "The fleet of probes and its quorum",
+      answers: { [json]: regionsResponse },
+      ...perTick,
+    },
+    {
+      id: "getThresholds",
+      path: "/v1/thresholds",
+      group: "method",
+      summary: "The rules of the engine, with their reasons",
+      description: `${siteUrl}/rulebook explains each rule. They change only with a deployment, and each change is dated at ${siteUrl}/changelog.`,
+      answers: { [json]: thresholdsResponse },
+      ...fixed,
+      limited: true,
+    },
+    ...statuspageOperations(venue),
+    ...embedOperations(registry, venue),
+    {
+      id: "getMetrics",
+      path: "/metrics",
+      group: "service",
+      summary: "States, latency and open incidents, for Prometheus",
+      description:
+        "Four families: `svc_component_state`, `svc_component_state_region`, `svc_latency_seconds` and `svc_incident_open`.",
+      answers: { "text/plain": exposition },
+      ...perTick,
+    },
+    {
+      id: "getLlmsText",
+      path: "/llms.txt",
+      group: "agents",
+      summary: "What a language model has to know to ask this service",
+      description: "In the form of https://llmstxt.org.",
+      answers: { "text/plain": llmsText },
+      ...fixed,
+      limited: true,
+    },
+    {
+      id: "getHealth",
+      path: "/healthz",
+      group: "service",
+      summary: "Liveness of this program",
+      answers: { [json]: healthResponse },
+      cache: noStore,
+      asksDatabase: false,
+      limited: false,
+    },
+    {
+      id: "getOpenapi",
+      path: "/openapi.json",
+      group: "service",
+      summary: "This description",
+      answers: { [json]: openapiResponse },
+      ...fixed,
+      limited: false,
+    },
+  ];
+}
+
+interface DescribedTable extends Pick<Operation, "group" | "names" | "parameters"> {
+  id: string;
+  /** Without the ending. */
+  path: string;
+  summary: string;
+  /** Its file name with default parameters. */
+  name: string;
+  schema: TableSchema;
+}
+
+/**
+ * Tables, each format at an address of its own: generated clients have one type for each operation, and of an operation
+ * that answers JSON or a table they could read only the JSON.
+ */
+function tableOperations(registry: Registry, venue: Schema<string>): Operation[] {
+  const tables: DescribedTable[] = [
+    {
+      ...{ id: "getTargetDays", path: "/v1/targets/{venue}/days", group: "board", names: { venue } },
+      ...{ summary: "Ninety days of one venue", name: `${String(exampleOf(venue))}-days-90`, schema: venueTable },
+    },
+    {
+      ...{ id: "getReliability", path: "/v1/reliability", group: "history", parameters: reliabilityParameters },
+      ...{ summary: "The venues compared over a window", name: "all-reliability-days-90", schema: reliabilityTable },
+    },
+    {
+      ...{ id: "listIncidents", path: "/v1/incidents", group: "history", parameters: incidentsParameters(registry) },
+      ...{ summary: "The history of incidents", name: "all-incidents-days-90", schema: incidentsTable },
+    },
+  ];
+  return tables.flatMap(({ id, path, summary, name, schema, parameters, ...described }): Operation[] => [
+    {
+      ...{ id: `${id}Csv`, path: `${path}.csv`, summary: `${summary}, as CSV`, ...described, ...perTick },
+      parameters: { ...parameters, ...decimalParameters },
+      answers: { [tableTypes.csv]: csvSchema(schema) },
+      attachment: attachment(name, "2026-01-31", "csv"),
+    },
+    {
+      ...{ id: `${id}Xlsx`, path: `${path}.xlsx`, summary: `${summary}, as a workbook`, ...described, ...perTick },
+      ...(parameters && { parameters }),
+      answers: { [tableTypes.xlsx]: workbookSchema(schema, `${path}.csv`) },
+      attachment: attachment(name, "2026-01-31", "xlsx"),
+    },
+  ]);
+}

@@ -1,0 +1,128 @@
+import type { AnswerAsPage, ProblemBody } from "../api/problem.js";
+import { exactText } from "./format.js";
+import { embedPolicy, makeRendered, pagePolicy } from "./page-answer.js";
+import type { PageProps } from "./page.js";
+import { TableFrame } from "./parts.js";
+
+// a client beyond its limit gets the same page again and again
+const rendered = makeRendered(null, 1_000_000);
+
+/** Answers with a problem as a page. Sets no header before the page is rendered. */
+export const answerErrorPage: AnswerAsPage = (response, problem) => {
+  const retryAfterS = Number(response.getHeader("Retry-After") ?? 0);
+  const key = JSON.stringify([problem, retryAfterS]);
+  const { plain } = rendered(key, [], () => errorPage(problem, retryAfterS));
+  // a frame that refused the page of an error would stay empty, since nothing in it could load it again
+  const isFramed = response.req.path.startsWith("/embed/");
+  response.setHeader("Content-Security-Policy", isFramed ? embedPolicy : pagePolicy);
+  response.setHeader("Content-Type", "text/html; charset=utf-8");
+  response.send(plain);
+};
+
+// What went wrong with a request, for people: what a problem document says to programs.
+
+const errorHeadings = {
+  400: "We do not understand this address",
+  404: "There is no such page",
+  405: "This can only be read",
+  429: "Too many requests from your address",
+  500: "This is our fault",
+  503: "We cannot read our own data at the moment",
+} as Record<number, string>;
+
+/** @param retryAfterS as in Retry-After; 0 where there is none */
+export function errorPage(problem: ProblemBody, retryAfterS: number): PageProps {
+  const { status, title, retractedAt, errors } = problem;
+  const heading = retractedAt === undefined ? (errorHeadings[status] ?? title) : "This incident was retracted";
+  const isAway = status === 503;
+  return {
+    ...{ title: heading, icon: "unknown", section: null, json: null, generatedAt: null, age: null },
+    ...{ refreshS: isAway ? retryAfterS : null, reloads: true },
+    children: (
+      <div class="document">
+        <h1>{heading}</h1>
+        <p class="minor">
+          Error {status}: {title}
+        </p>
+        {retractedAt === undefined ? (
+          explanationOf(problem, retryAfterS).map((text) => (
+            <p key={text}>
+              <bdi>{text}</bdi>
+            </p>
+          ))
+        ) : (
+          <Retraction at={retractedAt} reason={problem.reason!} />
+        )}
+        {errors !== undefined && <BadParameters errors={errors} />}
+        <h2>Where to go from here</h2>
+        <ul>
+          <li>
+            <a href="/">Board</a>
+          </li>
+          <li>
+            <a href="/incidents">Incidents</a>
+          </li>
+          <li>
+            <a href="/docs/api">API reference</a>
+          </li>
+        </ul>
+      </div>
+    ),
+  };
+}
+
+/** The detail of a problem may repeat what the client sent, in any script. */
+function explanationOf({ status, detail }: ProblemBody, retryAfterS: number): string[] {
+  // the detail names a header, which people do not see
+  if (status === 429)
+    return [
+      `We allow only so many requests in a minute. You can load the page again in ${retryAfterS} ${retryAfterS === 1 ? "second" : "seconds"}.`,
+    ];
+  if (status === 503) return [detail, "This says nothing about any venue. The page tries again by itself."];
+  return status === 500 ? [detail, "This says nothing about any venue."] : [detail];
+}
+
+function Retraction({ at, reason }: { at: string; reason: string }) {
+  return (
+    <>
+      <p>We no longer claim that it happened. It counts in no list and no figure.</p>
+      <dl>
+        <dt>When</dt>
+        <dd>
+          <time dateTime={at} data-exact>
+            {exactText(at)}
+          </time>
+        </dd>
+        <dt>Why</dt>
+        <dd>
+          <bdi>{reason}</bdi>
+        </dd>
+      </dl>
+    </>
+  );
+}
+
+function BadParameters({ errors }: { errors: NonNullable<ProblemBody["errors"]> }) {
+  return (
+    <TableFrame caption="What we could not read in the address">
+      <thead>
+        <tr>
+          <th scope="col">Parameter</th>
+          <th scope="col">What we expected, and what came</th>
+        </tr>
+      </thead>
+      <tbody>
+        {errors.map(({ parameter, message }) => (
+          <tr key={parameter}>
+            <th scope="row">
+              <code>{parameter}</code>
+            </th>
+            <td>
+              <bdi>{message}</bdi>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </TableFrame>
+  );
+}

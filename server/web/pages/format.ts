@@ -1,0 +1,98 @@
+/** Instants, durations and figures as the pages write them. */
+import { language } from "./words.js";
+
+const unitNames = {
+  second: ["second", "seconds"],
+  minute: ["minute", "minutes"],
+  hour: ["hour", "hours"],
+  day: ["day", "days"],
+} as Record<"second" | "minute" | "hour" | "day", [one: string, many: string]>;
+
+const dayMs = 86_400_000;
+
+/** `21:04 UTC`, with the day if it is another than that of `now`, and with the year if that is another. */
+export function instantText(iso: string, now: string): string {
+  const day = iso.slice(0, 10);
+  const time = `${iso.slice(11, 16)} UTC`;
+  return day === now.slice(0, 10) ? time : `${dayText(day, now)}, ${time}`;
+}
+
+/** With seconds. */
+export function exactText(iso: string): string {
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+}
+
+/** `25 Nov`, with the year if it is another than that of `now`. */
+export function dayText(day: string, now: string): string {
+  const format = day.slice(0, 4) === now.slice(0, 4) ? dayAndMonth : dayMonthYear;
+  return format.format(new Date(`${day.slice(0, 10)}T00:00:00Z`));
+}
+
+const dayAndMonth = new Intl.DateTimeFormat(`${language}-GB`, { day: "numeric", month: "short", timeZone: "UTC" });
+const dayMonthYear = new Intl.DateTimeFormat(`${language}-GB`, {
+  ...{ day: "numeric", month: "short", year: "numeric", timeZone: "UTC" },
+});
+
+/** In its two largest units: `3 days 4 hours`, `12 minutes`, `less than a minute`. */
+export function durationText(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return "less than a minute";
+  const days = Math.floor(ms / dayMs);
+  const hours = Math.floor(minutes / 60);
+  const parts: string[] = [];
+  if (days > 0) parts.push(counted(days, "day"));
+  if (hours % 24 > 0) parts.push(counted(hours % 24, "hour"));
+  if (days === 0 && minutes % 60 > 0) parts.push(counted(minutes % 60, "minute"));
+  return parts.join(" ");
+}
+
+/** A short time, in seconds where these matter: `14 seconds`, `3 minutes`. */
+export function offsetText(ms: number): string {
+  return ms < 120_000 ? counted(Math.round(ms / 1000), "second") : durationText(ms);
+}
+
+/** A short time exactly: `500 ms`, `12.5 s`, `3 minutes`. */
+export function spanText(ms: number): string {
+  if (ms < 1_000) return msText(ms);
+  return ms < 120_000 ? `${Math.round(ms / 100) / 10}\u00a0s` : durationText(ms);
+}
+
+export function counted(count: number, unit: keyof typeof unitNames): string {
+  const [one, many] = unitNames[unit];
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+export function sinceMs(iso: string, now: string): number {
+  return Math.max(0, Date.parse(now) - Date.parse(iso));
+}
+
+/** Digits as published, never rounded up: 99.9996 must not read 100. */
+export function percentText(percent: number): string {
+  return `${percent}\u00a0%`;
+}
+
+export function msText(ms: number): string {
+  return ms >= 10_000 ? `${Math.round(ms / 1000)}\u00a0s` : `${ms}\u00a0ms`;
+}
+
+/** `2.8 s` */
+export function secondsText(ms: number): string {
+  return `${(ms / 1000).toFixed(1)}\u00a0s`;
+}
+
+/**
+ * A name may hold letters that run from right to left; the isolate keeps them from changing what follows. Characters
+ * that control the direction are removed, because they could end the isolate.
+ */
+export function isolated(name: string): string {
+  return /^[\x20-\u058f]*$/.test(name) ? name : `\u2068${name.replace(/[\u202a-\u202e\u2066-\u2069]/g, "")}\u2069`;
+}
+
+/** `OKX, Kraken and 13 more`. */
+export function nameList(names: readonly string[], most = 5): string {
+  const shown = names.length > most + 1 ? names.slice(0, most) : [...names];
+  const last = names.length > shown.length ? `${names.length - shown.length} more` : null;
+  const texts = shown.map(isolated);
+  const end = last ?? texts.pop() ?? "";
+  return texts.length === 0 ? end : `${texts.join(", ")} and ${end}`;
+}

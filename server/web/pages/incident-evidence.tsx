@@ -1,0 +1,421 @@
+import type { TypeOf } from "../api/shapes.js";
+import { incidentDetailResponse } from "../board/incident.js";
+import { isolated, msText, secondsText } from "./format.js";
+import { ExactInstant, StateWord, TableFrame, TableHead, vantageText } from "./parts.js";
+import { faultMeanings, incidentPageWords } from "./words.js";
+
+export type IncidentDetail = TypeOf<typeof incidentDetailResponse>;
+
+export type DecisionVotes = IncidentDetail["evidence"]["opening"];
+
+/** Names of regions by their ids. One that has left the registry has only its id. */
+export type RegionNames = ReadonlyMap<string, string>;
+
+interface Tally {
+  bad: number;
+  counted: number;
+  quorum: number;
+  confirming: number;
+}
+
+const decisions = {
+  opening: "Opening,",
+  escalation: "Escalation to an outage,",
+  closing: "Closing,",
+};
+
+const votesOf = {
+  opening: "Votes at the opening",
+  escalation: "Votes at the escalation",
+  closing: "Votes at the closing",
+};
+
+const tallyTexts = {
+  opening: ({ bad, counted, quorum, confirming }: Tally) =>
+    `${bad} of ${counted} regions with a vote saw it degraded or down; ${quorum} were needed. ${confirming} had seen it for long enough to confirm it.`,
+  closing: ({ bad, counted, quorum }: Tally) =>
+    `${bad} of ${counted} regions with a vote still saw it degraded or down; ${quorum} would be needed.`,
+};
+
+type Decision = "opening" | "escalation" | "closing";
+
+/** The votes behind the opening, the escalation and the closing. */
+export function Evidence({ detail, regionNames }: { detail: IncidentDetail; regionNames: RegionNames }) {
+  const { opening, escalation, closing } = detail.evidence;
+  return (
+    <>
+      <p>At each decision, every region votes with its newest samples. These are the votes as they were then.</p>
+      <Votes decision="opening" votes={opening} regionNames={regionNames} />
+      {escalation && <Votes decision="escalation" votes={escalation} regionNames={regionNames} />}
+      {closing &&
+        ("votes" in closing ? (
+          <Votes decision="closing" votes={closing} regionNames={regionNames} />
+        ) : (
+          <p>The incident was closed without votes: {closing.reason}.</p>
+        ))}
+    </>
+  );
+}
+
+interface VotesProps {
+  decision: Decision;
+  votes: DecisionVotes;
+  regionNames: RegionNames;
+}
+
+function Votes({ decision, votes, regionNames }: VotesProps) {
+  const { at, reporting, counted = reporting, quorum, confirming, published, vantages, notes } = votes;
+  const bad = votes.votes.filter(({ vote }) => vote === "degraded" || vote === "outage").length;
+  return (
+    <>
+      <h3>
+        {decisions[decision]} <ExactInstant at={at} />
+      </h3>
+      <p>
+        {tallyTexts[decision === "closing" ? "closing" : "opening"]({
+          bad,
+          counted,
+          quorum,
+          confirming,
+        })}{" "}
+        {published !== undefined &&
+          vantages !== undefined &&
+          `We measure from ${published} ${published === 1 ? "region" : "regions"}; those that voted measured from ${vantages} ${vantages === 1 ? "place" : "different places"}.`}
+      </p>
+      {votes.votes.length === 0 ? (
+        <p>{incidentPageWords.noVotes}</p>
+      ) : (
+        <VoteTable label={votesOf[decision]} votes={votes.votes} regionNames={regionNames} />
+      )}
+      <NotCounted regions={votes.notCounted} regionNames={regionNames} />
+      {notes?.map((note) => (
+        <p key={note} class="minor">
+          {note}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function NotCounted({ regions, regionNames }: { regions: DecisionVotes["notCounted"]; regionNames: RegionNames }) {
+  if (regions.length === 0) return null;
+  return (
+    <>
+      <p>Regions without a vote:</p>
+      <ul>
+        {regions.map(({ region, reason, newestAt, vantage }) => (
+          <li key={region}>
+            {regionName(regionNames, region)}: {isolated(reason)}.{" "}
+            {newestAt === null ? (
+              "We have no sample of it."
+            ) : (
+              <>
+                Its newest sample was of <ExactInstant at={newestAt} />.
+              </>
+            )}{" "}
+            <span class="minor">{`Measured from: ${vantageText(vantage, "place not known")}.`}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Columns of a table of votes; figures are aligned to the end. */
+const voteColumns: [name: string, isFigure: boolean][] = [
+  ["Region", false],
+  ["Verdict", false],
+  ["Samples", true],
+  ["Failed", true],
+  ["Slow", true],
+  ["Bad in a row", true],
+  ["Faults", false],
+  ["Median (expected)", true],
+  ["Age of newest", true],
+  ["Measured from", false],
+];
+
+type RegionVote = DecisionVotes["votes"][number];
+
+interface VoteTableProps {
+  label: string;
+  votes: RegionVote[];
+  regionNames: RegionNames;
+}
+
+/** What each region saw: a row a region. */
+function VoteTable({ label, votes, regionNames }: VoteTableProps) {
+  return (
+    <TableFrame caption={label}>
+      <TableHead columns={voteColumns} />
+      <tbody>
+        {votes.map((vote) => (
+          <tr key={vote.region}>
+            <th scope="row">{regionName(regionNames, vote.region)}</th>
+            <td>
+              <StateWord state={vote.vote} />
+            </td>
+            <td class="figure">{vote.samples}</td>
+            <td class="figure">{vote.bad}</td>
+            <td class="figure">{vote.slow}</td>
+            <td class="figure">{vote.badRun}</td>
+            <td class="long">{faultsOf(vote)}</td>
+            <td class="figure">{latencyOf(vote)}</td>
+            <td class="figure">{secondsText(vote.ageMs)}</td>
+            <td>
+              <Origin vote={vote} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </TableFrame>
+  );
+}
+
+/** Most frequent first, with what else speaks for trouble. */
+function faultsOf({ faults, unserved = 0, partial, refusal }: RegionVote): string {
+  const counts = Object.entries(faults) as [keyof typeof faultMeanings, number][];
+  const parts = counts
+    .sort(([, one], [, other]) => other - one)
+    .map(([fault, count]) => `${count} × ${faultMeanings[fault]}`);
+  if (unserved > 0) parts.push(`${unserved} could not be tried, because the venue prevented it`);
+  if (partial) parts.push(`failing in part: ${partial.bad} of ${partial.samples} over several minutes`);
+  if (refusal) parts.push(`the venue's words: “${isolated(refusal)}”`);
+  return parts.length === 0 ? "none" : parts.join("; ");
+}
+
+function latencyOf({ answers, p50Ms, typicalP50Ms }: RegionVote): string {
+  // a stream never has answers
+  if (answers === 0 && typicalP50Ms === null) return "none";
+  const median = p50Ms === null ? "unknown" : msText(p50Ms);
+  return `${median} (${typicalP50Ms === null ? "unknown" : msText(typicalP50Ms)})`;
+}
+
+function Origin({ vote: { vantage, machine, probeVersion } }: { vote: RegionVote }) {
+  return (
+    <>
+      {vantageText(vantage, "place not known")}
+      <span class="minor">
+        {machine && (
+          <>
+            , machine <code>{machine.slice(0, 8)}</code>
+          </>
+        )}
+        {probeVersion !== null && `, probe ${probeVersion}`}
+      </span>
+    </>
+  );
+}
+
+type Errors = IncidentDetail["errors"];
+
+/** Failed samples during the incident: a row a region, a column a fault. */
+export function ErrorTable({ errors, regionNames }: { errors: Errors; regionNames: RegionNames }) {
+  const { samples, bad, faults, regions } = errors;
+  if (samples === null || bad === null) return <p>{incidentPageWords.faultsForgotten}</p>;
+  const all = Object.fromEntries(faults.map(({ fault, count }) => [fault, count]));
+  const rows = [
+    ...regions.map(({ region, ...row }) => ({ ...row, name: regionName(regionNames, region) })),
+    { name: "All regions", samples, bad, faults: all },
+  ];
+  return (
+    <TableFrame caption="Samples in the minutes of the incident, by region and fault">
+      <TableHead
+        columns={[
+          ["Region", false],
+          ["Samples", true],
+          ["Failed", true],
+          ...faults.map(({ fault }) => [`${faultMeanings[fault]} (${fault})`, true] as const),
+        ]}
+      />
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.name}>
+            <th scope="row">{row.name}</th>
+            {row.samples === 0 ? (
+              <td colSpan={2 + faults.length}>not measured</td>
+            ) : (
+              <>
+                <td class="figure">{row.samples}</td>
+                <td class="figure">{row.bad}</td>
+                {faults.map(({ fault }) => (
+                  <td key={fault} class="figure">
+                    {row.faults[fault] ?? 0}
+                  </td>
+                ))}
+              </>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </TableFrame>
+  );
+}
+
+const latencySourceNotes = {
+  component: "This is the latency of the endpoint itself.",
+  "venue-rest": "A stream has no latency of its own; this is that of the venue's endpoints.",
+};
+
+const bucketNotes = {
+  minute: "It is kept by whole minutes, so a short incident includes some time before and after it.",
+  hour: "It is kept by whole hours, since the incident lasted longer than a day.",
+};
+
+const latencyColumns: [name: string, isFigure: boolean][] = [
+  ["Region", false],
+  ["Before (outline) and during (filled)", false],
+  ["Median in the day before", true],
+  ["Median during", true],
+  ["95th percentile during", true],
+  ["Slowest median during", true],
+  ["Answers before", true],
+  ["Answers during", true],
+];
+
+interface LatencyTableProps {
+  latency: IncidentDetail["latency"];
+  regionNames: RegionNames;
+}
+
+/** Median latency in the day before and during the incident, with bars on one scale. */
+export function LatencyTable({ latency, regionNames }: LatencyTableProps) {
+  if (latency === null) return <p>Not known: there was no good answer in the day before, nor during the incident.</p>;
+  const { source, bucketMs, before, during, regions } = latency;
+  const all = {
+    name: "All regions",
+    ...{ beforeP50Ms: before.p50Ms, beforeAnswers: before.answers },
+    // a percentile of some regions would stand beside a median of all
+    p95Ms: regions.every(({ p95Ms }) => p95Ms !== null) ? during.p95Ms : null,
+    ...{ p50Ms: during.p50Ms, slowestMs: during.slowestMs, answers: during.answers },
+  };
+  const rows = [...regions.map((row) => ({ ...row, name: regionName(regionNames, row.region) })), all];
+  const most = Math.max(1, ...rows.flatMap((row) => [row.beforeP50Ms ?? 0, row.p50Ms ?? 0]));
+  return (
+    <>
+      <p>
+        {latencySourceNotes[source]} {bucketNotes[bucketMs < 3_600_000 ? "minute" : "hour"]}
+      </p>
+      <TableFrame caption="Latency of good answers, by region">
+        <TableHead columns={latencyColumns} />
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.name}>
+              <th scope="row">{row.name}</th>
+              <td>
+                <BeforeAndDuring before={row.beforeP50Ms} during={row.p50Ms} most={most} />
+              </td>
+              {[row.beforeP50Ms, row.p50Ms, row.p95Ms, row.slowestMs].map((ms, at) => (
+                <td key={at} class="figure">
+                  {ms === null ? "unknown" : msText(ms)}
+                </td>
+              ))}
+              <td class="figure">{row.beforeAnswers}</td>
+              <td class="figure">{row.answers}</td>
+            </tr>
+          ))}
+        </tbody>
+      </TableFrame>
+    </>
+  );
+}
+
+const width = 120;
+
+interface BeforeAndDuringProps {
+  /** Milliseconds; null: not measured, and no bar. */
+  before: number | null;
+  during: number | null;
+  /** What the whole width is. */
+  most: number;
+}
+
+/** Two bars, an outline for before and a filled one for during. Its figures stand in the same row of the table. */
+function BeforeAndDuring({ before, during, most }: BeforeAndDuringProps) {
+  const textOf = (ms: number | null) => (ms === null ? "not measured" : msText(ms));
+  const label = `Median before: ${textOf(before)}; during: ${textOf(during)}`;
+  return (
+    <svg class="bars" viewBox={`0 0 ${width} 18`} role="img" aria-label={label}>
+      {before !== null && <path class="before" d={`M1 1h${lengthOf(before, most)}v6h-${lengthOf(before, most)}z`} />}
+      {during !== null && <path class="during" d={`M1 10h${lengthOf(during, most)}v7h-${lengthOf(during, most)}z`} />}
+    </svg>
+  );
+}
+
+function lengthOf(ms: number, most: number): number {
+  return Math.max(1, Math.round((ms / most) * (width - 2)));
+}
+
+/** How to check it oneself: statements for this incident, and the addresses of its data and of the rules. */
+export function Recompute({ detail: { incident, evidence } }: { detail: IncidentDetail }) {
+  const { slug, venue } = incident;
+  const decisions = [
+    "opening",
+    ...(evidence.escalation ? ["escalation"] : []),
+    ...(evidence.closing && "votes" in evidence.closing ? ["closing"] : []),
+  ];
+  const links = [
+    [`/v1/incidents/${slug}`, "This incident as JSON"],
+    [`/v1/incidents.csv?venue=${venue}`, "The venue's incidents as CSV"],
+    [`/v1/incidents.xlsx?venue=${venue}`, "The same as a workbook (XLSX)"],
+    ["/v1/thresholds", "All limits and their reasons"],
+    ["/checking", "How to check an incident step by step"],
+    ["/rulebook", "How a verdict is reached"],
+    ["/methodology", "How we measure"],
+    ["/comparing", "How we compare ourselves with the venues' notices"],
+  ] as const;
+  return (
+    <>
+      <p>
+        Anybody with access to the database as an analyst can recompute the votes from the raw samples. This compares
+        them with those above:
+      </p>
+      <Statement label="Statement that recomputes the votes" text={evidenceStatement(slug, decisions)} />
+      <p>These are the samples of the five minutes before the opening:</p>
+      <Statement label="Statement that lists the samples" text={samplesStatement(slug)} />
+      <p class="minor">Raw samples are kept for eight days. After that, the votes above are the only record.</p>
+      <ul>
+        {links.map(([path, text]) => (
+          <li key={path}>
+            <a href={path}>{text}</a> <code>{path}</code>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Statement({ label, text }: { label: string; text: string }) {
+  return (
+    <pre tabIndex={0} role="region" aria-label={label}>
+      <code>{text}</code>
+    </pre>
+  );
+}
+
+// The statements of docs/checking.md for one incident. A slug has neither quotes nor backslashes.
+
+/** Whether the evidence of each decision equals what the samples give. */
+export function evidenceStatement(slug: string, decisions: readonly string[]): string {
+  return `select d.decision, i.evidence -> d.decision = analytics.evidence(i.slug, d.decision) as same
+from analytics.incidents i
+cross join (values ${decisions.map((decision) => `('${decision}')`).join(", ")}) as d (decision)
+where i.slug = '${slug}';`;
+}
+
+/** The samples of the five minutes up to the opening, and whether each was known then. */
+export function samplesStatement(slug: string): string {
+  return `select
+  s.region, s.ts as slot, s.good, s.fault, s.latency_ms as ms,
+  s.ts + s.received_after_s * interval '1 s' <= i.opened_at as known
+from analytics.incidents i
+join analytics.samples s using (venue, component)
+where i.slug = '${slug}'
+  and s.ts > i.opened_at - interval '5 minutes' and s.ts <= i.opened_at
+order by s.region, s.ts;`;
+}
+
+/** Its name, or its id when it is no longer in the registry. */
+export function regionName(names: RegionNames, id: string): string {
+  return isolated(names.get(id) ?? id);
+}

@@ -1,0 +1,436 @@
+import type { RequestHandler } from "express";
+import type { ComponentChildren } from "preact";
+import { watchedVenues } from "../../../shared/registry/chain-venues.js";
+import type { Registry } from "../../../shared/registry/registry.js";
+import { cacheOf, incidentDetailResponse, incidentNamed } from "../board/incident.js";
+import { dataOf } from "../board/snapshot.js";
+import { durationText, isolated, msText, offsetText, sinceMs } from "./format.js";
+import {
+  ErrorTable,
+  Evidence,
+  LatencyTable,
+  Recompute,
+  regionName,
+  type IncidentDetail,
+  type RegionNames,
+} from "./incident-evidence.js";
+import { answerPage, type PagesOptions, type Rendered } from "./page-answer.js";
+import type { PageProps } from "./page.js";
+import { Elapsed, ExactInstant, IncidentList, Instant, isOnlyLimiting, Sign, StateWord, WebLink } from "./parts.js";
+import { ageText, boardWords, faultMeanings, incidentPageWords, noticeWords, verbOf } from "./words.js";
+
+type Needs = Pick<PagesOptions, "pool" | "registry" | "incidents">;
+
+/** `/incidents/{slug}`: the page to which alerts link. */
+export function incidentPageRoute(
+  { pool, registry, incidents }: Needs,
+  rendered: Rendered,
+): RequestHandler<{ slug: string }> {
+  return async (request, response) => {
+    const { slug } = request.params;
+    const snapshot = await incidentNamed(pool, incidents, slug);
+    const body = rendered(`incident ${slug}`, [snapshot], () =>
+      incidentPage({ detail: dataOf(incidentDetailResponse, snapshot), registry }),
+    );
+    await answerPage(response, body, cacheOf(snapshot));
+  };
+}
+
+// `/incidents/{slug}`: the page that an alert opens. What happened first, then how we know.
+
+export interface IncidentPageProps {
+  detail: IncidentDetail;
+  registry: Registry;
+}
+
+function incidentPage({ detail, registry }: IncidentPageProps): PageProps {
+  const age = ageText(detail);
+  const { incident, generatedAt } = detail;
+  const { slug, severity, status } = incident;
+  const state = age === null ? severity : "unknown";
+  const json = `/v1/incidents/${slug}`;
+  const regionNames = new Map(registry.regions.map(({ id, name }) => [id, name]));
+  return {
+    ...{ title: titleOf(detail), icon: state, section: "incidents", json, generatedAt, age },
+    refreshS: status === "open" ? 15 : null,
+    children: (
+      <>
+        <h1 class="headline">
+          <Sign state={state} />
+          <span>
+            <IncidentSentence detail={detail} />
+          </span>
+        </h1>
+        {detail.note !== null && <p>{isolated(detail.note)}</p>}
+        <IncidentFacts detail={detail} regionNames={regionNames} />
+        <h2 id="timeline">What happened when</h2>
+        <Timeline detail={detail} />
+        <h2 id="evidence">Why we decided so</h2>
+        <Evidence detail={detail} regionNames={regionNames} />
+        <h2 id="errors">Failed samples during the incident</h2>
+        <ErrorTable errors={detail.errors} regionNames={regionNames} />
+        <h2 id="latency">Latency before and during the incident</h2>
+        <LatencyTable latency={detail.latency} regionNames={regionNames} />
+        <h2 id="official">What the venue says</h2>
+        <OfficialWords detail={detail} />
+        <h2 id="related">Related incidents</h2>
+        <RelatedIncidents detail={detail} registry={registry} />
+        <h2 id="checking">How to check this yourself</h2>
+        <Recompute detail={detail} />
+      </>
+    ),
+  };
+}
+
+/** `OKX: Ticker was down for 18 minutes.`, or `OKX: Ticker has been failing since 22:42 UTC (4 minutes), …` */
+function IncidentSentence({ detail }: { detail: IncidentDetail }) {
+  const { incident, generatedAt: now } = detail;
+  const { startedAt, lastBadAt, durationSeconds, regions, counted, fault } = incident;
+  const subject = subjectOf(detail);
+  const kind = kindOf(detail);
+  if (durationSeconds !== null)
+    return (
+      <>
+        {subject} {incidentPageWords.was(pastKindOf(detail), fault, durationText(durationSeconds * 1000))}.
+      </>
+    );
+  if (isQuiet(detail))
+    return (
+      <>
+        {subject} {`${verbOf(fault)?.began ?? { failing: "began to fail", degraded: "became degraded" }[kind]} at`}{" "}
+        <Instant at={startedAt} now={now} />. Too few regions have seen trouble for the last{" "}
+        <Elapsed from={lastBadAt} now={now} />; the incident is still open.
+      </>
+    );
+  return (
+    <>
+      {subject} {verbOf(fault)?.hasDone ?? `has been ${kind}`} since <Instant at={startedAt} now={now} /> (
+      <Elapsed from={startedAt} now={now} />){regions.length > 0 && `, ${boardWords.seenBy(regions.length, counted)}`}.
+    </>
+  );
+}
+
+/** The same for the browser's tab. */
+function titleOf(detail: IncidentDetail): string {
+  const { generatedAt: now } = detail;
+  const { startedAt, lastBadAt, durationSeconds, fault } = detail.incident;
+  const kind = kindOf(detail);
+  const words =
+    durationSeconds !== null
+      ? incidentPageWords.was(pastKindOf(detail), fault, durationText(durationSeconds * 1000))
+      : isQuiet(detail)
+        ? `no trouble seen for ${durationText(sinceMs(lastBadAt, now))}, still open`
+        : `${verbOf(fault)?.hasDone ?? kind} for ${durationText(sinceMs(startedAt, now))}`;
+  return `${subjectOf(detail)} ${words}`;
+}
+
+/** Longer than the pause between two bad samples of the slowest cadence. */
+const quietAfterMs = 120_000;
+
+/** Open only since its hold is not over, or because nobody sees how it ended. */
+function isQuiet({ incident, generatedAt }: IncidentDetail): boolean {
+  return incident.status === "open" && sinceMs(incident.lastBadAt, generatedAt) >= quietAfterMs;
+}
+
+function subjectOf({ venue, incident }: IncidentDetail): string {
+  return `${isolated(venue.name)}: ${isolated(incident.label)}`;
+}
+
+function kindOf({ incident: { peakSeverity } }: IncidentDetail): "failing" | "degraded" {
+  return peakSeverity === "degraded" ? "degraded" : "failing";
+}
+
+/** What was an outage for a part of its time only was failing, and not down for all of it. */
+function pastKindOf(detail: IncidentDetail): "down" | "failing" | "degraded" {
+  return detail.incident.escalatedAt === null && kindOf(detail) === "failing" ? "down" : kindOf(detail);
+}
+
+// What it is, in plain words.
+
+/** The engine's own words are in the JSON. */
+const closingReasons = {
+  "a region that saw it sees it well, and a quorum has for the whole hold":
+    "enough regions had seen it healthy for long enough, one of those that had seen the trouble among them",
+  "no quorum has seen it bad, or well for the whole hold, for so long that its end is unknown":
+    "for a long time too few regions had seen it fail or seen it healthy, so its end is unknown",
+} as Record<string, string>;
+
+const severityMeanings = {
+  degraded: "enough regions saw it fail in part, or answer far slower than usual.",
+  outage: "enough regions saw at least half of their requests or messages fail.",
+};
+
+const targetKinds = {
+  endpoint: "An endpoint",
+  stream: "A stream of messages",
+  socket: "The WebSocket that all streams of the venue share",
+};
+
+const stallBasisNotes = {
+  measured: "from measured silences",
+  documented: "from the rate that the venue documents",
+  probed: "from a rate that we counted",
+  estimate: "an estimate",
+};
+
+function IncidentFacts({ detail, regionNames }: { detail: IncidentDetail; regionNames: RegionNames }) {
+  const { incident, errors } = detail;
+  const { severity, peakSeverity, flapping } = incident;
+  return (
+    <dl class="facts">
+      <Fact name="Status">
+        <Status detail={detail} />
+      </Fact>
+      <Fact name="Severity">
+        <StateWord state={severity} fault={incident.fault} />:{" "}
+        {isOnlyLimiting(severity, incident.fault)
+          ? "enough regions had their requests limited. The venue answers, and we may simply ask too often from one address."
+          : severityMeanings[severity]}
+        {peakSeverity !== severity && ` At its worst it was an outage.`}
+      </Fact>
+      <Fact name="Most frequent fault">{faultOf(errors)}</Fact>
+      <Fact name="What we measure">
+        <Target detail={detail} />
+      </Fact>
+      <Fact name="Agreement">{agreementOf(detail, regionNames)}</Fact>
+      {flapping && (
+        <Fact name="Flapping">
+          It is at least the third incident of the same component within an hour. It closes only after a longer hold.
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+function Status({ detail: { incident, evidence, generatedAt: now } }: { detail: IncidentDetail }) {
+  const { lastBadAt, endedAt, closedAt } = incident;
+  if (endedAt === null || closedAt === null)
+    return (
+      <>
+        Open. Enough regions saw the trouble for the last time at <ExactInstant at={lastBadAt} />. It closes when enough
+        regions have seen it healthy for long enough.
+      </>
+    );
+  const { closedBecause } = evidence;
+  return (
+    <>
+      Closed. Enough regions saw the trouble for the last time at <Instant at={endedAt} now={now} />. We closed the
+      incident at <Instant at={closedAt} now={now} />
+      {closedBecause !== undefined && `: ${closingReasons[closedBecause] ?? closedBecause}`}.
+    </>
+  );
+}
+
+/** The most frequent fault; slowness has none. */
+function faultOf({ samples, bad, faults }: IncidentDetail["errors"]): string {
+  const [most] = faults;
+  if (samples === null || bad === null) return incidentPageWords.faultsForgotten;
+  if (most === undefined)
+    return samples === 0
+      ? "Unknown: no sample was taken."
+      : `None: none of ${samples} samples failed. The answers were too slow.`;
+  return `${sentence(faultMeanings[most.fault])} (${most.fault}): ${most.count} of ${bad} failed samples.`;
+}
+
+function Target({ detail: { component, stallThreshold } }: { detail: IncidentDetail }) {
+  const { id, kind, target } = component;
+  const what = id === "ws:conn" ? "socket" : kind === "ws" ? "stream" : "endpoint";
+  return (
+    <>
+      {targetKinds[what]} (<code>{id}</code>){" "}
+      {target === null ? "whose address is not on record" : <code>{target}</code>}
+      {stallThreshold !== null &&
+        `. We call the stream silent after ${msText(stallThreshold.afterMs)} (present limit, ${stallBasisNotes[stallThreshold.basis]})`}
+    </>
+  );
+}
+
+function agreementOf({ incident }: IncidentDetail, regionNames: RegionNames): string {
+  const { quorum, counted, regions } = incident;
+  const needed = `${quorum} of the ${counted} regions with a vote had to see the trouble before we opened the incident.`;
+  if (regions.length === 0) return `${needed} ${incidentPageWords.noVotes}`;
+  return `${needed} These did: ${regions.map((id) => regionName(regionNames, id)).join(", ")}.`;
+}
+
+function sentence(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+/** What the venue itself says, beside an incident. */
+const officialWords = {
+  after: (duration: string) => `The venue posted a notice ${duration} after we opened this incident:`,
+  before: (duration: string) => `The venue posted a notice ${duration} before we opened this incident:`,
+};
+
+type OfficialNoticeRow = IncidentDetail["official"]["incidents"][number];
+
+/** What the venue itself said around the beginning, or why we do not know. */
+function OfficialWords({ detail }: { detail: IncidentDetail }) {
+  const { official } = detail;
+  const { feed, page, incidents } = official;
+  return (
+    <>
+      <p>{saidOf(detail)}</p>
+      {feed.state === "unreadable" && feed.problem !== null && (
+        <p>Its feed cannot be read at the moment: {isolated(feed.problem)}.</p>
+      )}
+      {feed.readAt !== null && detail.incident.status === "open" && (
+        <p class="minor">
+          We last read its feed at <ExactInstant at={feed.readAt} />.
+        </p>
+      )}
+      {incidents.length > 0 && (
+        <>
+          <p>
+            All of its notices that began within six hours of the beginning of this incident. The words are the venue's;
+            so are the times where it gives any, otherwise they are those of our readings:
+          </p>
+          <ul class="notices">
+            {incidents.map((notice) => (
+              <Notice key={notice.id} notice={notice} />
+            ))}
+          </ul>
+        </>
+      )}
+      {page !== null && (
+        <p>
+          <WebLink address={page}>The venue's own status page</WebLink>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** A notice that begins later than this is not compared with the incident. */
+const comparedWithinMs = 6 * 3_600_000;
+
+/** The nearest notice with its lead, or what its absence means. Silence means something only where we could hear. */
+function saidOf({ incident, official: { feed }, generatedAt }: IncidentDetail): string {
+  const { official, officialObserved, startedAt } = incident;
+  if (official !== null)
+    return `${leadOf(official.aheadUncorrelated)} “${isolated(official.title)}”. Nothing tests that it is about the same fault.`;
+  if (officialObserved === null) return "It has no feed that we can read, so we do not know whether it said anything.";
+  if (!feed.tellsIncidents)
+    return "Its feed announces maintenance only. It cannot say that something is down, so its silence means nothing.";
+  if (!officialObserved) return "We could not read its feed then, so we do not know whether it said anything.";
+  return sinceMs(startedAt, generatedAt) < comparedWithinMs
+    ? "It has said nothing about an incident so far. We could read its feed when this one began; venues often write hours later."
+    : "It has said nothing about an incident. We could read its feed when this one began, and found no notice within six hours of that.";
+}
+
+function leadOf(seconds: number | null): string {
+  if (seconds === null)
+    return "The venue posted a notice; whether it was before or after we opened this incident is not known:";
+  if (seconds === 0) return "The venue posted a notice at the moment at which we opened this incident:";
+  return officialWords[seconds > 0 ? "after" : "before"](durationText(Math.abs(seconds) * 1000));
+}
+
+/** A notice, by the venue's own words and times. */
+function Notice({ notice }: { notice: OfficialNoticeRow }) {
+  const { title, url, kind, status, impact, startedAt, postedAt, resolvedAt, vanished, timesDoubtful } = notice;
+  return (
+    <li>
+      <WebLink address={url}>{isolated(title)}</WebLink>{" "}
+      <span class="minor">
+        ({noticeWords.kinds[kind]}; {isolated([status, ...(impact === null ? [] : [impact])].join(", "))})
+      </span>
+      <br />
+      Began <ExactInstant at={startedAt} />,{" "}
+      {postedAt === null ? (
+        "posted at an unknown time"
+      ) : (
+        <>
+          posted <ExactInstant at={postedAt} />
+        </>
+      )}
+      ,{" "}
+      {resolvedAt === null ? (
+        "not resolved according to the venue"
+      ) : (
+        <>
+          resolved <ExactInstant at={resolvedAt} />
+        </>
+      )}
+      .{vanished && ` The venue has removed it since.`}
+      {timesDoubtful && ` Its times are not plausible.`}
+    </li>
+  );
+}
+
+const eventNames = {
+  started: "Trouble began",
+  opened: "We opened the incident",
+  escalated: "It became an outage",
+  "last-bad": "Enough regions saw the trouble for the last time",
+  closed: "We closed the incident",
+};
+
+/** What happened, in its order, with the time since the start. */
+function Timeline({ detail: { incident, events } }: { detail: IncidentDetail }) {
+  return (
+    <ol>
+      {events.map(({ kind, at, severity }) => (
+        <li key={kind}>
+          <ExactInstant at={at} /> <b>{eventNames[kind]}</b>
+          {severity !== null && (
+            <>
+              : <StateWord state={severity} />
+            </>
+          )}{" "}
+          <span class="minor">
+            {kind !== "started" && `${offsetText(shownMs(at) - shownMs(incident.startedAt))} after the beginning`}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** Whole seconds, as shown: readers subtract what they see. */
+function shownMs(at: string): number {
+  return Math.floor(Date.parse(at) / 1_000) * 1_000;
+}
+
+/** Other incidents of the venue at that time, of the same component, and of other venues at that time. */
+function RelatedIncidents({ detail, registry }: { detail: IncidentDetail; registry: Registry }) {
+  const { incident, related, generatedAt: now } = detail;
+  const names = new Map(watchedVenues(registry).map(({ id, name }) => [id, name]));
+  const ofComponent = related.filter(
+    ({ venue, component }) => venue === incident.venue && component === incident.component,
+  );
+  const ofVenue = related.filter((other) => other.venue === incident.venue && !ofComponent.includes(other));
+  const elsewhere = related.filter(({ venue }) => venue !== incident.venue);
+  const groups = [
+    ["The same venue, around that time", ofVenue],
+    ["The same component, within ninety days", ofComponent],
+    ["Other venues, at the same time", elsewhere],
+  ] as const;
+  return (
+    <>
+      {related.length === 0 && (
+        <p>None: the venue had no other incident within six hours, nor any other venue within ten minutes.</p>
+      )}
+      {groups.map(
+        ([heading, incidents]) =>
+          incidents.length > 0 && (
+            <section key={heading}>
+              <h3>{heading}</h3>
+              <IncidentList incidents={incidents} names={names} now={now} />
+            </section>
+          ),
+      )}
+      <p>
+        <a href={`/incidents?venue=${incident.venue}`}>All incidents of this venue</a>
+      </p>
+    </>
+  );
+}

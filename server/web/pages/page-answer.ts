@@ -1,0 +1,54 @@
+import type { Response } from "express";
+import type { OpenAPIObject } from "openapi3-ts/oas31";
+import type { Pool } from "../../../shared/database/pool.js";
+import { answerBody, dataCache } from "../api/answer.js";
+import type { Body } from "../api/body.js";
+import type { Site } from "../api/site.js";
+import { type Boards, makeDerived, type Shown, type Snapshots, type Windows } from "../board/snapshot.js";
+import { type PageProps, pageText } from "./page.js";
+
+/** What a page may load: our own files. It runs and styles nothing that stands in the page itself. */
+export const pagePolicy = [
+  ...["default-src 'none'", "style-src 'self'", "script-src 'self'", "img-src 'self'", "connect-src 'self'"],
+  ...["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"],
+].join("; ");
+
+/** For a page that any site may frame: it runs nothing, and loads our style sheet. */
+export const embedPolicy = [
+  ...["default-src 'none'", "style-src 'self'", "img-src 'self'"],
+  ...["form-action 'none'", "base-uri 'none'", "frame-ancestors *"],
+].join("; ");
+
+/** Sends a page with the cache rules of the API. */
+export async function answerPage(response: Response, body: Body, cache: string = dataCache): Promise<void> {
+  response.setHeader("Content-Security-Policy", pagePolicy);
+  await answerBody(response, body, "text/html; charset=utf-8", cache);
+}
+
+/** Bodies of pages by key, each with what it was rendered from. */
+export type Rendered = ReturnType<typeof makeRendered>;
+
+/** Room for each page of fifteen venues. */
+const mostBytes = 16_000_000;
+
+/**
+ * Renders a page again only when something that it shows has changed.
+ *
+ * @param notice of the operator, shown on every page; null: none
+ * @param limit of all pages kept, in bytes
+ */
+export function makeRendered(notice: string | null = null, limit = mostBytes) {
+  const derived = makeDerived(limit);
+  return (key: string, shown: readonly Shown[], page: () => PageProps): Body =>
+    derived(key, shown, () => pageText(page(), notice));
+}
+
+export interface PagesOptions extends Site {
+  pool: Pick<Pool, "file">;
+  boards: Boards;
+  windows: Windows;
+  /** The snapshots of the API's incidents and of their history. */
+  incidents: Snapshots;
+  /** The description of the API. */
+  openapi: () => OpenAPIObject;
+}

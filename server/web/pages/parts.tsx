@@ -1,0 +1,463 @@
+import type { ComponentChildren } from "preact";
+import type { Fault } from "../../../shared/measurement/sample.js";
+import { categories, type Category } from "../../../shared/registry/registry.js";
+import type { TypeOf } from "../api/shapes.js";
+import type { incident } from "../board/incidents.js";
+import type { regionsResponse } from "../board/regions.js";
+import type { uptimeDay } from "../board/status.js";
+import { durationText, exactText, instantText, isolated, msText, sinceMs } from "./format.js";
+import { boardWords, categoryWords, siteWords, type State, stateWords } from "./words.js";
+
+export type PublishedIncident = TypeOf<typeof incident>;
+
+/** Selects one category of venues, or any. */
+export function CategoryField({ selected }: { selected: Category | null }) {
+  const named = categories.map((name) => [name, categoryWords[name]] as const);
+  return (
+    <SelectField label="Category" name="category" choices={[["", "All categories"], ...named]} selected={selected} />
+  );
+}
+
+// Ninety days as bars.
+
+export type Day = TypeOf<typeof uptimeDay>;
+
+type Kind = "operational" | "degraded" | "outage" | "partly" | "unmeasured";
+
+const step = 4;
+const height = 24;
+
+/** Trouble stands out by height as well as by colour; an unmeasured day is a gap above the baseline. */
+const tops: Record<Exclude<Kind, "unmeasured">, number> = { operational: 9, partly: 9, degraded: 4, outage: 0 };
+
+/** The comparison of venues asks for as much. */
+const leastCoveragePct = 50;
+
+/** One path for each kind of day instead of ninety elements: a fifth of the bytes. */
+export function DayBars({ days }: { days: readonly Day[] }) {
+  const kinds = days.map(kindOf);
+  const count = { operational: 0, degraded: 0, outage: 0, partly: 0, unmeasured: 0 };
+  for (const kind of kinds) count[kind] += 1;
+  return (
+    <svg class="days" viewBox={`0 0 ${days.length * step} ${height + 2}`} role="img" aria-label={daysText(count)}>
+      <path class="baseline" d={`M0 ${height + 1.5}h${days.length * step}`} />
+      {(["operational", "partly", "degraded", "outage"] as const).map(
+        (kind) => kinds.includes(kind) && <path key={kind} class={kind} d={pathOf(kinds, kind)} />,
+      )}
+    </svg>
+  );
+}
+
+/** By the worst that was measured on that day. Little without trouble does not make a day without trouble. */
+function kindOf({ measuredMinutes, coveragePct, downMinutes, degradedMinutes }: Day): Kind {
+  if (measuredMinutes === 0) return "unmeasured";
+  if (downMinutes! > 0) return "outage";
+  if (degradedMinutes! > 0) return "degraded";
+  return coveragePct! < leastCoveragePct ? "partly" : "operational";
+}
+
+/** Relative moves: equal neighbours have equal texts, which compress well. */
+function pathOf(kinds: readonly Kind[], kind: keyof typeof tops): string {
+  // a hollow bar has its outline within the same three units
+  const bar = kind === "partly" ? `h2v${height - tops[kind] - 1}h-2z` : `h3v${height - tops[kind]}h-3z`;
+  const [x, y] = kind === "partly" ? [0.5, tops[kind] + 0.5] : [0, tops[kind]];
+  let path = "";
+  let last = 0;
+  for (const [at, other] of kinds.entries()) {
+    if (other !== kind) continue;
+    path += path === "" ? `M${at * step + x} ${y}${bar}` : `m${(at - last) * step} 0${bar}`;
+    last = at;
+  }
+  return path;
+}
+
+function daysText(count: Record<"operational" | "degraded" | "outage" | "partly" | "unmeasured", number>): string {
+  return `90 days: ${count.operational} without trouble, ${count.degraded} with degraded minutes, ${count.outage} with down minutes, ${count.partly} measured less than half without trouble, ${count.unmeasured} not measured`;
+}
+
+/** A feed that a page advertises: its media type, title and address. */
+export interface FeedLink {
+  type: string;
+  title: string;
+  href: string;
+}
+
+/** The feeds of a venue, or of all: first that of incidents which most readers prefer, last the calendar. */
+export function feedLinks(venue: { id: string; name: string } | null): FeedLink[] {
+  const folder = venue === null ? "/feeds" : `/feeds/${venue.id}`;
+  const name = venue && isolated(venue.name);
+  return [
+    { type: "application/atom+xml", title: incidentsText(name, "Atom"), href: `${folder}/incidents.atom` },
+    { type: "application/rss+xml", title: incidentsText(name, "RSS"), href: `${folder}/incidents.rss` },
+    {
+      type: "text/calendar",
+      title: name === null ? "Announced maintenance (calendar)" : `Announced maintenance of ${name} (calendar)`,
+      href: `${folder}/maintenance.ics`,
+    },
+  ];
+}
+
+function incidentsText(venue: string | null, format: string): string {
+  return `${venue === null ? "Incidents" : `Incidents of ${venue}`} (${format})`;
+}
+
+export interface HeadlineProps {
+  state: State;
+  /** Set when the data is old: how old. */
+  age: string | null;
+  /** Announced to screen readers when it changes; so without durations, which change every minute. */
+  answer?: string;
+  more?: string;
+}
+
+/** The answer of a page as its heading. What is old is said of then, and without the sign of a present state. */
+export function Headline({ state, age, answer = "", more = "" }: HeadlineProps) {
+  return (
+    <h1 class="headline">
+      <Sign state={age === null ? state : "unknown"} />
+      <span>
+        {age !== null && `${siteWords.ago(age)} `}
+        {answer !== "" && <span aria-live="polite">{answer}</span>} {more}
+      </span>
+    </h1>
+  );
+}
+
+export interface IncidentListProps {
+  incidents: readonly PublishedIncident[];
+  /** Of an incident's venue, by its slug; they are only named. */
+  others?: ReadonlyMap<string, readonly PublishedIncident[]>;
+  /** Of venues by id. */
+  names: ReadonlyMap<string, string>;
+  now: string;
+}
+
+/** Incidents with what, where, since when, and what the venue says. */
+export function IncidentList({ incidents, others, names, now }: IncidentListProps) {
+  return (
+    <ul class="incidents">
+      {incidents.map((incident) => (
+        <li key={incident.slug} data-key={incident.slug}>
+          <StateWord state={incident.severity} fault={incident.fault} />{" "}
+          <a href={`/incidents/${incident.slug}`}>
+            {isolated(names.get(incident.venue) ?? incident.venue)}: {isolated(incident.label)}
+          </a>{" "}
+          <span class="minor">
+            {incident.regions.length > 0 && `${boardWords.seenBy(incident.regions.length, incident.counted)}, `}
+            began <Instant at={incident.startedAt} now={now} />,{" "}
+            {incident.durationSeconds === null ? (
+              <>
+                open for <Elapsed from={incident.startedAt} now={now} />
+              </>
+            ) : (
+              `lasted ${durationText(incident.durationSeconds * 1000)}`
+            )}
+            . {venueSays(incident)} <Others incidents={others?.get(incident.slug) ?? []} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Others({ incidents }: { incidents: readonly PublishedIncident[] }) {
+  if (incidents.length === 0) return null;
+  return (
+    <>
+      Also:{" "}
+      {incidents.map(({ slug, label }, at) => (
+        <>
+          {at > 0 && ", "}
+          <a href={`/incidents/${slug}`}>{isolated(label)}</a>
+        </>
+      ))}
+      .
+    </>
+  );
+}
+
+/** Whether the venue has said anything; silence means something only where we could have heard it. */
+function venueSays({ official, officialObserved }: PublishedIncident): string {
+  if (official !== null) return `The venue's notice nearest in time: ${isolated(official.title)}.`;
+  if (officialObserved === null) return "The venue has no status feed that we can read.";
+  return officialObserved ? "The venue's feed has no notice of it." : "We could not read what the venue says.";
+}
+
+/** An instant in UTC. With JavaScript, readers may switch to their own time. */
+export function Instant({ at, now }: { at: string; now: string }) {
+  return <time dateTime={at}>{instantText(at, now)}</time>;
+}
+
+/** With day and seconds. */
+export function ExactInstant({ at }: { at: string }) {
+  return (
+    <time dateTime={at} data-exact>
+      {exactText(at)}
+    </time>
+  );
+}
+
+/** The time from an instant until that of the page. */
+export function Elapsed({ from, now }: { from: string; now: string }) {
+  return <time dateTime={from}>{durationText(sinceMs(from, now))}</time>;
+}
+
+export type Regions = TypeOf<typeof regionsResponse>;
+export type RegionSummary = Regions["regions"][number];
+
+/** Whether a region can be relied on, as a sign and in words. */
+export function healthOf(region: RegionSummary): [state: State, word: string] {
+  if (region.impaired !== null) return ["outage", "impaired: its votes are not counted"];
+  if (!region.reporting) return ["unknown", "sends nothing: its votes are not counted"];
+  if (region.troubles.length > 0) return ["degraded", "has trouble of its own"];
+  return ["operational", "reports"];
+}
+
+export interface SelectFieldProps {
+  label: string;
+  /** The parameter of the address. */
+  name: string;
+  /** Value and text of each choice, the first without a selection. */
+  choices: readonly (readonly [value: string, text: string])[];
+  selected: string | null;
+}
+
+/** A drop-down list of a form, with its label. */
+export function SelectField({ label, name, choices, selected }: SelectFieldProps) {
+  return (
+    <label>
+      {label}{" "}
+      <select name={name}>
+        {choices.map(([value, text]) => (
+          <option key={value} value={value} selected={value === selected}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** Outlines on a square of 16: a circle, a triangle, a square and a hollow diamond, told apart without colour. */
+export const signOutlines: Record<State, string> = {
+  operational: "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12z",
+  degraded: "M8 1l7.5 13.5h-15z",
+  outage: "M1.5 1.5h13v13h-13z",
+  unknown: "M8 1.5l6.5 6.5l-6.5 6.5l-6.5-6.5z",
+};
+
+/** The shape of a state, without its word. */
+export function Sign({ state }: { state: State }) {
+  return (
+    <svg class={`sign ${state}`} viewBox="0 0 16 16" aria-hidden="true">
+      <path d={signOutlines[state]} />
+    </svg>
+  );
+}
+
+/** A state as shape and word. */
+export function StateWord({ state, fault = null }: { state: State; fault?: Fault | null }) {
+  const look = lookOf(state, fault);
+  return (
+    <span class="state">
+      <Sign state={look.state} />
+      {look.word}
+    </span>
+  );
+}
+
+const limitedWord = "Limits our requests";
+
+export function isTrouble(state: State): boolean {
+  return state === "degraded" || state === "outage";
+}
+
+/** Worst first. */
+export function rank(state: State): number {
+  return ["outage", "degraded", "unknown", "operational"].indexOf(state);
+}
+
+/** How a state looks and reads. Limits alone make nothing worse than degraded, so an outage has other reasons, too. */
+export function lookOf(state: State, fault: Fault | null): { state: State; word: string } {
+  return { state, word: isOnlyLimiting(state, fault) ? limitedWord : stateWords[state] };
+}
+
+/** A venue that limits our requests answers: that is its trouble, and it is not called degraded. */
+export function isOnlyLimiting(state: State, fault: Fault | null): boolean {
+  return state === "degraded" && fault === "limited";
+}
+
+/** What a region sees of a component. Of one that was never good, or has ended, bad samples say nothing. */
+export function seenState(state: State, unknownBecause: { reason: string } | null): State {
+  return isUnjudged(unknownBecause) ? "unknown" : state;
+}
+
+export function isUnjudged(unknownBecause: { reason: string } | null): boolean {
+  return unknownBecause?.reason === "never" || unknownBecause?.reason === "ended";
+}
+
+/** What all of a venue's components in trouble have in common; null: they have several faults, or there are none. */
+export function commonFault(components: readonly { state: State; fault: Fault | null }[]): Fault | null {
+  const troubled = components.filter(({ state }) => isTrouble(state));
+  const [first] = troubled;
+  return first !== undefined && troubled.every(({ fault }) => fault === first.fault) ? first.fault : null;
+}
+
+/** A table that scrolls by itself where it is wider than the page. */
+export function TableFrame({ caption, children }: { caption: string; children: ComponentChildren }) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
+      <table>
+        <caption>{caption}</caption>
+        {children}
+      </table>
+    </div>
+  );
+}
+
+export interface TableHeadProps {
+  /** Columns of figures are aligned to their end, and so are their heads. */
+  columns: readonly (readonly [name: string, isFigure: boolean])[];
+}
+
+/** The first row of a table: the names of its columns. */
+export function TableHead({ columns }: TableHeadProps) {
+  return (
+    <thead>
+      <tr>
+        {columns.map(([name, isFigure]) => (
+          <th key={name} scope="col" class={isFigure ? "figure" : undefined}>
+            {name}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+/** As the operator named it; null: not given. */
+export interface NamedVantage {
+  name: string | null;
+  place: string | null;
+  network: string | null;
+}
+
+/** `Frankfurt, Hetzner AS24940 (fra1)`, as far as it is known. */
+export function vantageText({ name, place, network }: NamedVantage, unknown: string): string {
+  const known = [place, network].filter((text) => text !== null).map(isolated);
+  const where = known.length > 0 ? known.join(", ") : unknown;
+  return name === null ? where : `${where} (${isolated(name)})`;
+}
+
+/** A link to an address that others wrote: only the text where it is not one of the web. */
+export function WebLink({ address, children }: { address: string | null; children: ComponentChildren }) {
+  if (address === null || !URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
+    return <>{children}</>;
+  return (
+    <a href={address} rel="noreferrer nofollow">
+      {children}
+    </a>
+  );
+}
+
+const usualDays = [1, 7, 30, 90];
+
+export interface WindowFormProps {
+  path: "/compare" | "/detection";
+  days: number;
+  /** Absent: the page has no categories. */
+  category?: Category | null;
+}
+
+/** The window of days as links, and as a form for any other; the selection is the address. */
+export function WindowForm({ path, days, category }: WindowFormProps) {
+  const more = category ? `&category=${category}` : "";
+  return (
+    <>
+      <nav aria-label="Length of the window">
+        <ul>
+          {usualDays.map((count) => (
+            <li key={count}>
+              <a href={`${path}?days=${count}${more}`} aria-current={count === days ? "page" : undefined}>
+                {count === 1 ? "Today" : `${count} days`}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <form class="filter" action={path} method="get">
+        <label>
+          Days <input type="number" name="days" min={1} max={90} value={days} />
+        </label>
+        {category !== undefined && <CategoryField selected={category} />}
+        <button type="submit">Show</button>
+      </form>
+    </>
+  );
+}
+
+/** The drawing area of a chart in its own units; it is stretched to the width of the page. */
+export interface ChartArea {
+  width: number;
+  height: number;
+}
+
+/** The least of 1, 2 and 5 times a power of ten that is not below a value: the top of an axis. */
+export function axisTop(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, value)));
+  return [1, 2, 5, 10].map((times) => times * power).find((top) => top >= value)!;
+}
+
+/** A line through evenly spaced values, with gaps where there is none. Relative and whole steps keep it short. */
+export function lineThrough(values: readonly (number | null)[], top: number, area: ChartArea): string {
+  let path = "";
+  let last: { x: number; y: number } | null = null;
+  for (const [at, value] of values.entries()) {
+    if (value === null) {
+      last = null;
+      continue;
+    }
+    const x = xOf(at, values.length, area);
+    const y = Math.round(area.height * (1 - value / top));
+    if (last) path += `l${x - last.x} ${y - last.y}`;
+    // a line needs two points; a lone one is drawn as a dot
+    else path += `M${x} ${y}${(values[at + 1] ?? null) === null ? "h1" : ""}`;
+    last = { x, y };
+  }
+  return path;
+}
+
+/** Boxes of full height over the values that are missing, each as wide as the step from one value to the next. */
+export function gapsBetween(isMissing: readonly boolean[], area: ChartArea): string {
+  let path = "";
+  let from: number | null = null;
+  for (let at = 0; at <= isMissing.length; at += 1) {
+    if (isMissing[at] === true) from ??= at;
+    else if (from !== null) {
+      const x = xOf(Math.max(0, from - 0.5), isMissing.length, area);
+      const end = xOf(Math.min(at - 0.5, isMissing.length - 1), isMissing.length, area);
+      path += `M${x} 0H${end}V${area.height}H${x}z`;
+      from = null;
+    }
+  }
+  return path;
+}
+
+function xOf(at: number, count: number, { width }: ChartArea): number {
+  return Math.round((at * width) / Math.max(1, count - 1));
+}
+
+const area = { width: 96, height: 22 };
+
+/** A line of latencies from zero, with gaps where nothing was measured. */
+export function Sparkline({ values }: { values: readonly (number | null)[] }) {
+  const known = values.filter((value) => value !== null);
+  if (known.length === 0) return <span class="none">No latency measured in the last 24 hours</span>;
+  const most = Math.max(...known);
+  const label = `Median latency by hour, from ${msText(Math.min(...known))} to ${msText(most)}`;
+  return (
+    <svg class="sparkline" viewBox={`0 -1 ${area.width} ${area.height + 2}`} role="img" aria-label={label}>
+      <path d={lineThrough(values, Math.max(1, most), area)} />
+    </svg>
+  );
+}

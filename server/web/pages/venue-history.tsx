@@ -1,0 +1,588 @@
+import type { ComponentChildren } from "preact";
+import { componentsOf } from "../../../shared/registry/components.js";
+import { stallBasis, type Stream, type Venue } from "../../../shared/registry/registry.js";
+import { assetPath } from "./assets.js";
+import { counted, dayText, durationText, isolated, msText, percentText, spanText } from "./format.js";
+import {
+  axisTop,
+  type ChartArea,
+  DayBars,
+  gapsBetween,
+  Instant,
+  lineThrough,
+  TableFrame,
+  TableHead,
+  WebLink,
+} from "./parts.js";
+import { jsonPathOf, type VenueDetail, type VenueView } from "./venue-measurements.js";
+import { boardWords, compareWords, language, matrixWords, viewWords } from "./words.js";
+
+interface UptimeRow extends UptimeBounds {
+  key: string;
+  name: string;
+  coveragePct: number | null;
+  downMinutes: number | null;
+  /** Absent where it is not published. */
+  degradedMinutes?: number | null;
+}
+
+/** Ninety days of the venue, its two halves, and each component, never without how much of them was measured. */
+export function UptimeSection({ detail: { summary } }: { detail: VenueDetail }) {
+  const rows: UptimeRow[] = [
+    { key: "venue", ...summary, name: "The venue" },
+    ...[
+      { key: "rest", name: "All REST endpoints", ...summary.rest },
+      { key: "streams", name: "All streams", ...summary.streams },
+    ].filter(({ scheduledMinutes }) => scheduledMinutes > 0),
+    ...summary.components.map((part) => ({
+      key: part.component,
+      ...part,
+      name: `${isolated(part.label)} (${matrixWords.kinds[part.component.startsWith("ws:") ? "ws" : "rest"]})`,
+    })),
+  ];
+  return (
+    <section aria-labelledby="uptime">
+      <h2 id="uptime">Uptime over ninety days</h2>
+      <p>
+        Uptime is the share of measured minutes without an outage. The bounds give the uptime of all scheduled minutes
+        as if every unmeasured minute had been down, and as if none had. <a href="/methodology">How it is computed</a>
+      </p>
+      <TableFrame caption="Uptime of the venue and its parts">
+        <UptimeHeads first="What" />
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.key}>
+              <th scope="row">{row.name}</th>
+              <td class="figure">{uptimeText(row)}</td>
+              <td class="figure">{boundsText(row)}</td>
+              <td class="figure">{coverageText(row.coveragePct)}</td>
+              <td class="figure">{minutesText(row.downMinutes)}</td>
+              <td class="figure">
+                {row.degradedMinutes === undefined ? "see below" : minutesText(row.degradedMinutes)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </TableFrame>
+    </section>
+  );
+}
+
+/** The head of a table of uptimes. */
+function UptimeHeads({ first }: { first: string }) {
+  return (
+    <thead>
+      <tr>
+        <th scope="col">{first}</th>
+        {["Uptime", "Bounds", "Measured", "Down", "Degraded"].map((name) => (
+          <th key={name} scope="col" class="figure">
+            {name}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+interface UptimeBounds {
+  uptimePct: number | null;
+  uptimePctLow: number | null;
+  uptimePctHigh: number | null;
+}
+
+function uptimeText({ uptimePct }: UptimeBounds): string {
+  return uptimePct === null ? "unknown" : percentText(uptimePct);
+}
+
+/** The uptime if all that was not measured had been down, and if none had. */
+function boundsText({ uptimePctLow: low, uptimePctHigh: high }: UptimeBounds): string {
+  if (low === null || high === null) return "unknown";
+  return low === high ? percentText(low) : `${String(low)} to ${percentText(high)}`;
+}
+
+/** Null is not zero: nothing was measured then. */
+function minutesText(minutes: number | null): string {
+  if (minutes === null) return "not measured";
+  return minutes === 0 ? "none" : durationText(minutes * 60_000);
+}
+
+function coverageText(coveragePct: number | null): string {
+  return coveragePct === null ? "not measured" : percentText(coveragePct);
+}
+
+export interface DaysSectionProps {
+  detail: VenueDetail;
+  regionNames: ReadonlyMap<string, string>;
+  now: string;
+}
+
+/** Ninety days as bars, and as a table. */
+export function DaysSection({ detail: { days, excluded }, regionNames, now }: DaysSectionProps) {
+  return (
+    <section aria-labelledby="days" class="ninety">
+      <h2 id="days">Ninety days</h2>
+      <DayBars days={days} />
+      <p class="minor">{boardWords.legendDays}</p>
+      <details>
+        <summary>The ninety days as a table</summary>
+        <DayTable days={days} now={now} />
+      </details>
+      {excluded.length > 0 && (
+        <details>
+          <summary>{`${excluded.length} ${excluded.length === 1 ? "period is" : "periods are"} left out of every uptime`}</summary>
+          <p>In these minutes a region had trouble of its own. They count against no venue.</p>
+          <ul>
+            {excluded.map(({ region, from, minutes, reason }) => (
+              <li key={`${region} ${from}`}>
+                {isolated(regionNames.get(region) ?? region)}: {counted(minutes, "minute")} from{" "}
+                <Instant at={from} now={now} /> ({compareWords.reasons[reason] ?? reason})
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+function DayTable({ days, now }: { days: VenueDetail["days"]; now: string }) {
+  return (
+    <TableFrame caption="Uptime by day (UTC), newest first">
+      <UptimeHeads first="Day" />
+      <tbody>
+        {[...days].reverse().map((day) => (
+          <tr key={day.date}>
+            <th scope="row">{dayText(day.date, now)}</th>
+            <td class="figure">{uptimeText(day)}</td>
+            <td class="figure">{boundsText(day)}</td>
+            <td class="figure">{coverageText(day.coveragePct)}</td>
+            <td class="figure">{minutesText(day.downMinutes)}</td>
+            <td class="figure">{minutesText(day.degradedMinutes)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </TableFrame>
+  );
+}
+
+// REST latency over the range, seen from the selected region: a chart, and the table behind it.
+
+const latencyExplained = {
+  "24h": (region: string) => `Time to a full answer of all REST endpoints, minute by minute, seen from ${region}.`,
+  "7d": (region: string) => `Time to a full answer of all REST endpoints, hour by hour, seen from ${region}.`,
+};
+
+type Latency = VenueDetail["latency"];
+
+export interface LatencySectionProps {
+  latency: Latency;
+  view: VenueView;
+  /** Name of the region. */
+  region: string;
+  now: string;
+}
+
+export function LatencySection({ latency, view, region, now }: LatencySectionProps) {
+  const isMeasured = latency.points.some(({ p50Ms }) => p50Ms !== null);
+  return (
+    <section aria-labelledby="latency">
+      <h2 id="latency">Latency</h2>
+      <p>{latencyExplained[latency.range](isolated(region))}</p>
+      {isMeasured ? (
+        <>
+          <LatencyChart {...{ latency, view, region, now }} />
+          <details>
+            <summary>Latency as a table</summary>
+            <LatencyTable latency={latency} now={now} />
+          </details>
+        </>
+      ) : (
+        <p class="none">No latency was measured from this region in this range.</p>
+      )}
+    </section>
+  );
+}
+
+const area: ChartArea = { width: 1_440, height: 240 };
+
+function LatencyChart({ latency, view, region, now }: LatencySectionProps) {
+  const { points } = latency;
+  const medians = points.map(({ p50Ms }) => p50Ms);
+  const slowest = points.map(({ p95Ms }) => p95Ms);
+  const top = axisTop(Math.max(...[...medians, ...slowest].map((value) => value ?? 0)));
+  return (
+    <figure class="latency">
+      <figcaption>
+        <Key name="p50" word="Median" /> <Key name="p95" word="95th percentile" />{" "}
+        <Key name="unmeasured" word="too little measured" />
+      </figcaption>
+      <div class="plot">
+        <div class="y-axis minor" aria-hidden="true">
+          {[top, top / 2, 0].map((ms) => (
+            <span key={ms}>{msText(ms)}</span>
+          ))}
+        </div>
+        <svg
+          viewBox={`0 0 ${area.width} ${area.height}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={labelOf(latency, isolated(region))}
+        >
+          <path
+            class="unmeasured"
+            d={gapsBetween(
+              medians.map((value) => value === null),
+              area,
+            )}
+          />
+          <path class="grid" d={grid} />
+          <path class="p95" d={lineThrough(slowest, top, area)} />
+          <path class="p50" d={lineThrough(medians, top, area)} />
+        </svg>
+        <div class="x-axis minor">
+          {[0, 1, 2, 3].map((quarter) => (
+            <span key={quarter}>
+              <Instant at={points[Math.floor((quarter * points.length) / 4)]!.at} now={now} />
+            </span>
+          ))}
+        </div>
+      </div>
+      <ZoomButton view={view} />
+    </figure>
+  );
+}
+
+const quarterX = area.width / 4;
+const grid = `M0 .5h${area.width}M0 ${area.height / 2}h${area.width}M0 ${area.height}h${area.width}${[0, 1, 2, 3]
+  .map((quarter) => `M${quarter * quarterX} 0v${area.height}`)
+  .join("")}`;
+
+function Key({ name, word }: { name: "p50" | "p95" | "unmeasured"; word: string }) {
+  const shape = name === "unmeasured" ? "M0 0h24v12h-24z" : "M0 6h24";
+  return (
+    <span class="key">
+      <svg viewBox="0 0 24 12" aria-hidden="true">
+        <path class={name} d={shape} />
+      </svg>
+      {word}
+    </span>
+  );
+}
+
+/**
+ * Only for readers with JavaScript (browser/zoom.ts), which draws the chart again where they can zoom in. The style
+ * sheet shows its name, so that the text of the page is the same for all.
+ */
+function ZoomButton({ view }: { view: VenueView }) {
+  return (
+    <button
+      type="button"
+      class="zoom"
+      aria-label="Zoom into this chart"
+      data-zoom={jsonPathOf(view)}
+      data-library={assetPath("uplot.js")}
+      data-styles={assetPath("uplot.css")}
+      data-p50="Median"
+      data-p95="95th percentile"
+      data-hint="Drag over a part of the chart to zoom in. Double-click to see all of it."
+      data-back="Back to the plain chart"
+      data-failed="The chart could not be loaded. Try again"
+    />
+  );
+}
+
+function labelOf({ range, points }: Latency, region: string): string {
+  const medians = points.flatMap(({ p50Ms }) => p50Ms ?? []);
+  const slowest = points.flatMap(({ p95Ms }) => p95Ms ?? []);
+  return labelText({
+    range: viewWords.ranges[range],
+    region,
+    least: msText(Math.min(...medians)),
+    most: msText(Math.max(...medians)),
+    slowest: slowest.length > 0 ? msText(Math.max(...slowest)) : null,
+    missing: points.length - medians.length,
+    buckets: points.length,
+  });
+}
+
+function labelText(of: {
+  range: string;
+  region: string;
+  least: string;
+  most: string;
+  slowest: string | null;
+  missing: number;
+  buckets: number;
+}): string {
+  return (
+    `Latency over ${of.range}, seen from ${of.region}: the median is between ${of.least} and ${of.most}` +
+    `${of.slowest === null ? "" : `, the 95th percentile at most ${of.slowest}`}. ` +
+    `${of.missing} of ${of.buckets} points have too few answers.`
+  );
+}
+
+type Point = Latency["points"][number];
+
+/** The numbers of the chart: each hour of seven days, or what stood out in each hour of a day. */
+function LatencyTable({ latency: { range, points }, now }: { latency: Latency; now: string }) {
+  return range === "7d" ? <HoursTable {...{ points, now }} /> : <MinutesTable {...{ points, now }} />;
+}
+
+function HoursTable({ points, now }: { points: Point[]; now: string }) {
+  return (
+    <TableFrame caption="Latency hour by hour">
+      <thead>
+        <tr>
+          <th scope="col">Hour from</th>
+          <th scope="col" class="figure">
+            Median
+          </th>
+          <th scope="col" class="figure">
+            95th percentile
+          </th>
+          <th scope="col" class="figure">
+            Answers
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {points.map(({ at, p50Ms, p95Ms, samples }) => (
+          <tr key={at}>
+            <th scope="row">
+              <Instant at={at} now={now} />
+            </th>
+            <td class="figure">{msOrNot(p50Ms)}</td>
+            <td class="figure">{msOrNot(p95Ms)}</td>
+            <td class="figure">{samples}</td>
+          </tr>
+        ))}
+      </tbody>
+    </TableFrame>
+  );
+}
+
+/** Percentiles of minutes cannot be averaged: an hour has its lowest and highest minute instead. */
+function MinutesTable({ points, now }: { points: Point[]; now: string }) {
+  return (
+    <TableFrame caption="Latency by hour: its lowest and highest minute">
+      <thead>
+        <tr>
+          <th scope="col">Hour from</th>
+          <th scope="col" class="figure">
+            Minutes measured
+          </th>
+          <th scope="col" class="figure">
+            Lowest median
+          </th>
+          <th scope="col" class="figure">
+            Highest median
+          </th>
+          <th scope="col" class="figure">
+            Highest 95th percentile
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {hoursOf(points).map(({ at, minutes }) => {
+          const medians = minutes.flatMap(({ p50Ms }) => p50Ms ?? []);
+          const slowest = minutes.flatMap(({ p95Ms }) => p95Ms ?? []);
+          return (
+            <tr key={at}>
+              <th scope="row">
+                <Instant at={at} now={now} />
+              </th>
+              <td class="figure">
+                {medians.length} of {minutes.length}
+              </td>
+              <td class="figure">{msOrNot(medians.length > 0 ? Math.min(...medians) : null)}</td>
+              <td class="figure">{msOrNot(medians.length > 0 ? Math.max(...medians) : null)}</td>
+              <td class="figure">{msOrNot(slowest.length > 0 ? Math.max(...slowest) : null)}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </TableFrame>
+  );
+}
+
+function hoursOf(points: readonly Point[]): { at: string; minutes: Point[] }[] {
+  const hours = new Map<string, Point[]>();
+  for (const point of points) {
+    const hour = point.at.slice(0, 13);
+    const minutes = hours.get(hour);
+    if (minutes) minutes.push(point);
+    else hours.set(hour, [point]);
+  }
+  return [...hours.values()].map((minutes) => ({ at: minutes[0]!.at, minutes }));
+}
+
+function msOrNot(ms: number | null): string {
+  return ms === null ? "not measured" : msText(ms);
+}
+
+// How the venue is measured: the registry's entry for it, how old that is, and the cadences that result from it.
+
+const basisNotes = {
+  measured: "from measured silences",
+  documented: "from the rate that the venue documents",
+  probed: "from a rate counted by hand",
+  estimate: "from an estimated rate",
+} as Record<"measured" | Stream["rateBasis"], string>;
+
+type Entry = VenueDetail["entry"];
+
+interface EntrySectionProps {
+  detail: VenueDetail;
+  config: Venue;
+  now: string;
+}
+
+export function EntrySection({ detail, config, now }: EntrySectionProps) {
+  const { entry } = detail;
+  return (
+    <section aria-labelledby="measured">
+      <h2 id="measured">How we measure it</h2>
+      <dl class="facts">
+        <Fact name="Our entry for it">
+          <Checked entry={entry} now={now} />
+        </Fact>
+        {entry.until !== null && (
+          <Fact name="It ends">
+            <time dateTime={entry.until.date}>{dayText(entry.until.date, now)}</time>: {isolated(entry.until.what)}{" "}
+            {entry.until.components !== null && onlyOfText(entry.until.components.join(", "))}{" "}
+            <Source address={entry.until.source} />
+          </Fact>
+        )}
+        <Fact name="Its limits">
+          <Limits limits={entry.limits} />
+        </Fact>
+        {entry.blockedIn !== null && (
+          <Fact name="It does not serve">
+            {`${entry.blockedIn.countries.map(countryName).join(", ")}: from there it refuses our requests, and that says nothing about it`}{" "}
+            <Source address={entry.blockedIn.source} />
+          </Fact>
+        )}
+        {entry.edgeCacheMs !== null && (
+          <Fact name="Edge cache">
+            An edge in front of it answers for up to {spanText(entry.edgeCacheMs)}: a shorter outage behind it is
+            invisible.
+          </Fact>
+        )}
+      </dl>
+      <MeasuredTable venue={config} detail={detail} />
+    </section>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+function Checked({ entry: { checkedAt, sources }, now }: { entry: Entry; now: string }) {
+  return (
+    <>
+      {checkedAt === null ? (
+        "when it was last compared with the venue's documentation is not on record"
+      ) : (
+        <time dateTime={checkedAt}>last compared with its documentation on {dayText(checkedAt, now)}:</time>
+      )}
+      {sources?.map((source) => (
+        <>
+          {" "}
+          <WebLink address={source}>{isolated(source)}</WebLink>
+        </>
+      ))}
+    </>
+  );
+}
+
+function Limits({ limits }: { limits: Entry["limits"] }) {
+  if (limits === null) return <>none is on record</>;
+  return (
+    <>
+      All requests of our probes on one address stay below half of each limit by address:
+      <ul>
+        {limits.map(({ origin, requests, periodMs, per, endpoints, source }) => (
+          <li key={`${origin} ${per} ${requests} ${endpoints?.join() ?? ""}`}>
+            {`${requests} ${requests === 1 ? "request" : "requests"} in ${spanText(periodMs)} ${per === "address" ? "from one address" : "of one account"}, at`}{" "}
+            <bdi>{origin}</bdi>
+            {endpoints !== null && onlyOfText(endpoints.join(", "))} <Source address={source} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** A source may be a place in a document, too. */
+function Source({ address }: { address: string }) {
+  const isAddress = URL.canParse(address);
+  return (
+    <span class="minor">
+      (<WebLink address={address}>{isAddress ? "source" : isolated(address)}</WebLink>)
+    </span>
+  );
+}
+
+const countries = new Intl.DisplayNames(language, { type: "region", fallback: "code" });
+
+function countryName(code: string): string {
+  return /^[A-Z]{2}$/.test(code) ? countries.of(code)! : isolated(code);
+}
+
+function MeasuredTable({ venue, detail }: { venue: Venue; detail: VenueDetail }) {
+  // what core resolved for all probes, where this program knows another number of them
+  const resolved = new Map([...detail.endpoints, ...detail.streams].map((one) => [one.component, one.cadenceMs]));
+  return (
+    <TableFrame caption="How each component is measured, from every region">
+      <TableHead columns={["Component", "Address", "Every", "Bad if"].map((name) => [name, false] as const)} />
+      <tbody>
+        {componentsOf(venue).map(({ id, kind, label, target, cadenceMs }) => (
+          <tr key={id}>
+            <th scope="row">
+              {isolated(label)} <span class="minor">{matrixWords.kinds[kind]}</span>
+            </th>
+            <td class="words">
+              <bdi>{target ?? `read at ${venue.heads!.providers.join(", ")}`}</bdi>
+            </td>
+            <td>{spanText(resolved.get(id) ?? cadenceMs)}</td>
+            <td class="words">{thresholdsOf(venue, id).join("; ")}</td>
+          </tr>
+        ))}
+      </tbody>
+    </TableFrame>
+  );
+}
+
+/** What makes a sample of a component bad, as far as it is a number. */
+function thresholdsOf({ rest, socket, heads }: Venue, id: string): string[] {
+  if (heads) return [`no provider has a new block for more than ${spanText(heads.standsAfterMs)}`];
+  const name = id.slice(id.indexOf(":") + 1);
+  const endpoint = id.startsWith("rest:") && rest.find((one) => one.name === name);
+  if (endpoint) {
+    const { timeoutMs, dataTime } = endpoint;
+    return [
+      `no full answer within ${spanText(timeoutMs)}`,
+      ...(dataTime ? [staleText(spanText(dataTime.staleAfterMs))] : []),
+    ];
+  }
+  const stream = socket?.streams.find((one) => one.name === name);
+  if (!stream) return ["it cannot be opened, or is closed, or answers no ping"];
+  return [
+    `silent for more than ${spanText(stream.stall.afterMs)} (${basisNotes[stallBasis(stream)]})`,
+    ...(stream.staleAfterMs === undefined ? [] : [staleText(spanText(stream.staleAfterMs))]),
+  ];
+}
+
+function onlyOfText(names: string): string {
+  return ` (only ${names})`;
+}
+
+function staleText(time: string): string {
+  return `its data are more than ${time} old`;
+}

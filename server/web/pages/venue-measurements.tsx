@@ -1,0 +1,496 @@
+/** What the address of a venue's page selects. */
+import type { Rule } from "../../../shared/rules/probe-rules.js";
+import {
+  generatedAt,
+  instant,
+  integer,
+  list,
+  object,
+  oneOf,
+  orNull,
+  regionId,
+  regionName,
+  since,
+  state,
+  type TypeOf,
+  unknownBecause,
+} from "../api/shapes.js";
+import { component, componentLabel, fault, presentFault } from "../board/component.js";
+import { publishedRules } from "../board/thresholds.js";
+import type { exchangeResponse } from "../board/venue.js";
+import { counted, dayText, durationText, isolated, msText, percentText, sinceMs, spanText } from "./format.js";
+import { isTrouble, isUnjudged, rank, seenState, Sign, StateWord, TableFrame, TableHead } from "./parts.js";
+import { faultMeanings, matrixWords, measuredWords, type State, viewWords } from "./words.js";
+
+export type VenueDetail = TypeOf<typeof exchangeResponse>;
+
+export interface VenueView {
+  venue: string;
+  range: "24h" | "7d";
+  /** Of the latency chart, the endpoints and the streams; null if there are no regions. */
+  region: string | null;
+}
+
+export function pathOf(view: VenueView): string {
+  return `/venues/${view.venue}?${queryOfView(view)}`;
+}
+
+/** The same as JSON. */
+export function jsonPathOf(view: VenueView): string {
+  return `/v1/targets/${view.venue}?${queryOfView(view)}`;
+}
+
+function queryOfView({ range, region }: VenueView): string {
+  return new URLSearchParams({ range, ...(region !== null && { region }) }).toString();
+}
+
+const notCountedBecause = {
+  engine: "not decided: our engine is silent",
+  impaired: "not counted: region impaired",
+  outlier: "not counted: it has seen this bad for long while no quorum did",
+  refused: "not counted: the venue refuses this place, which is no outage unless a second place confirms it",
+  never: "not counted: it sends nothing",
+};
+
+/** With more components than this, those without any trouble are folded away. */
+const fewComponents = 15;
+
+/** Components by regions, with a word in each cell. */
+export function MatrixSection({ matrix }: { matrix: VenueMatrix }) {
+  const { components } = matrix;
+  const isLong = components.length > fewComponents;
+  const shown = isLong ? components.filter((row) => !isPlain(row)) : components;
+  const folded = isLong ? components.filter(isPlain) : [];
+  return (
+    <section aria-labelledby="matrix">
+      <h2 id="matrix">What each region sees now</h2>
+      {components.length === 0 && <p>No component of this venue is measured.</p>}
+      {shown.length > 0 && <MatrixTable matrix={matrix} rows={shown} caption="Components by region" />}
+      {folded.length > 0 && (
+        <details>
+          <summary>
+            {shown.length === 0
+              ? `All ${folded.length} components are healthy in every region`
+              : `${folded.length} more ${folded.length === 1 ? "component is" : "components are"} healthy in every region`}
+          </summary>
+          <MatrixTable matrix={matrix} rows={folded} caption="Components that are healthy in every region" />
+        </details>
+      )}
+      <p class="minor">
+        Regions vote. A component is degraded or down once a quorum of those that count agrees. A region is impaired
+        while most venues fail there at once and nowhere else. <a href="/rulebook">How a verdict is reached</a>
+      </p>
+    </section>
+  );
+}
+
+function isPlain({ state, cells }: MatrixRow): boolean {
+  return state === "operational" && cells.every((cell) => cell.state === "operational" && cell.notCounted === null);
+}
+
+function MatrixTable({ matrix, rows, caption }: { matrix: VenueMatrix; rows: MatrixRow[]; caption: string }) {
+  return (
+    <TableFrame caption={caption}>
+      <thead>
+        <tr>
+          <th scope="col">Component</th>
+          <th scope="col">All regions together</th>
+          {matrix.regions.map(({ id, name }) => (
+            <th key={id} scope="col">
+              {isolated(name)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ component, kind, label, state, fault, unknownBecause, cells }) => (
+          <tr key={component}>
+            <th scope="row">
+              {isolated(label)} <span class="minor">{matrixWords.kinds[kind]}</span>
+            </th>
+            <td>
+              <StateWord state={state} fault={fault} />
+              {unknownBecause !== null && <div class="minor">{isolated(unknownBecause.detail)}</div>}
+            </td>
+            {cells.map((cell) => (
+              <td key={cell.region}>
+                <StateWord state={seenState(cell.state, unknownBecause)} fault={cell.newestFault} />
+                {notesOf(cell, matrix.generatedAt).map((note) => (
+                  <div key={note} class="minor">
+                    {note}
+                  </div>
+                ))}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </TableFrame>
+  );
+}
+
+/** What was measured, the newest fault, and why the region is not counted. */
+function notesOf({ state, samples, bad, slow, newestAt, newestFault, notCounted }: MatrixCell, now: string): string[] {
+  const measured: string[] = [];
+  if (samples !== null && bad! > 0) measured.push(`${bad!} of ${samples} failed`);
+  if (samples !== null && slow! > 0) measured.push(`${slow!} of ${samples} slow`);
+  if (samples !== null && newestFault !== null) measured.push(`newest: ${faultMeanings[newestFault]}`);
+  const notes = measured.length > 0 ? [measured.join(", ")] : [];
+  if (state === "unknown" && notCounted === null) notes.push("too few samples to say");
+  if (notCounted === "late")
+    notes.push(`not counted: its newest sample is ${durationText(sinceMs(newestAt!, now))} old`);
+  else if (notCounted !== null) notes.push(notCountedBecause[notCounted]);
+  return notes;
+}
+
+// How each region sees each component of a venue: the body of `sql/board/venue_matrix.sql`.
+
+const kinds = ["rest", "ws"] as const;
+const reasons = ["engine", "impaired", "outlier", "refused", "never", "late"] as const;
+
+const cell = object("One component in one region.", {
+  region: regionId,
+  state: { ...state, description: "As this region alone sees it." },
+  notCounted: orNull(oneOf(reasons, "Why its vote is not counted; null if it is.")),
+  samples: orNull(integer("Samples by which it is judged; null if the region does not report it.", 12)),
+  bad: orNull(integer("Samples among them that failed.", 7)),
+  slow: orNull(integer("Good samples among them that were slow.", 0)),
+  newestAt: orNull(instant("Slot of the newest sample.")),
+  newestFault: orNull(fault),
+});
+
+const row = object("One component.", {
+  component,
+  kind: oneOf(kinds, "Kind of the component."),
+  label: componentLabel,
+  state,
+  since,
+  fault: presentFault,
+  unknownBecause,
+  quorum: orNull(integer("Number of regions that must agree; null if nothing was decided yet.", 2)),
+  cells: list("Every region, in the order of `regions`.", cell),
+});
+
+export const venueMatrix = object("The components of a venue by region.", {
+  generatedAt,
+  state,
+  since,
+  regions: list("In the registry's order.", object("One region.", { id: regionId, name: regionName })),
+  components: list("In the registry's order.", row),
+});
+
+export type VenueMatrix = TypeOf<typeof venueMatrix>;
+export type MatrixRow = VenueMatrix["components"][number];
+type MatrixCell = MatrixRow["cells"][number];
+
+type Endpoint = VenueDetail["endpoints"][number];
+
+interface MeasuredSectionProps {
+  detail: VenueDetail;
+  /** Name of the selected region. */
+  region: string;
+  now: string;
+}
+
+/** REST endpoints as the selected region measured them over the range. */
+export function EndpointSection({ detail: { endpoints }, region, now }: MeasuredSectionProps) {
+  if (endpoints.length === 0) return null;
+  const hasLag = endpoints.some(({ lag }) => lag !== null);
+  const hasCertificate = endpoints.some(({ certificateExpiresAt }) => certificateExpiresAt !== null);
+  return (
+    <section aria-labelledby="endpoints">
+      <h2 id="endpoints">REST endpoints</h2>
+      <TableFrame caption={`Endpoints as seen from ${isolated(region)}`}>
+        <thead>
+          <tr>
+            <th scope="col">Endpoint</th>
+            <th scope="col">Seen from here</th>
+            <th scope="col" class="figure">
+              Good samples
+            </th>
+            <th scope="col" class="figure">
+              Median
+            </th>
+            <th scope="col" class="figure">
+              95th percentile
+            </th>
+            {hasCertificate && <th scope="col">Certificate</th>}
+            {hasLag && <th scope="col">Chain head</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {endpoints.map((endpoint) => (
+            <tr key={endpoint.component}>
+              <th scope="row">{isolated(endpoint.label)}</th>
+              <td>
+                <SeenHere part={endpoint} />
+              </td>
+              <td class="figure">
+                <GoodShare part={endpoint} />
+              </td>
+              <td class="figure">{endpoint.p50Ms === null ? "not measured" : msText(endpoint.p50Ms)}</td>
+              <td class="figure">{endpoint.p95Ms === null ? "not measured" : msText(endpoint.p95Ms)}</td>
+              {hasCertificate && (
+                <td>
+                  <Certificate expiresAt={endpoint.certificateExpiresAt} now={now} />
+                </td>
+              )}
+              {hasLag && <td>{lagText(endpoint.lag)}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </TableFrame>
+    </section>
+  );
+}
+
+type Part = Endpoint | VenueDetail["streams"][number];
+
+function SeenHere({ part: { regionState, newestFault, unknownBecause } }: { part: Part }) {
+  return (
+    <>
+      <StateWord state={seenState(regionState, unknownBecause)} fault={newestFault} />
+      {newestFault !== null && <div class="minor">newest: {faultMeanings[newestFault]}</div>}
+    </>
+  );
+}
+
+function GoodShare({ part: { goodPct, samples } }: { part: Part }) {
+  if (goodPct === null) return <>not measured</>;
+  return (
+    <>
+      {percentText(goodPct)}
+      <div class="minor">{measuredWords.ofSamples(samples)}</div>
+    </>
+  );
+}
+
+/** Renewal is usually automatic and a month ahead: with less than this left, somebody has forgotten it. */
+const soonDays = 14;
+
+function Certificate({ expiresAt, now }: { expiresAt: string | null; now: string }) {
+  if (expiresAt === null) return <>none seen in a day</>;
+  const day = <time dateTime={expiresAt}>{dayText(expiresAt, now)}</time>;
+  if (expiresAt <= now)
+    return (
+      <>
+        <Sign state="outage" /> expired {day}
+      </>
+    );
+  const days = Math.floor(sinceMs(now, expiresAt) / 86_400_000);
+  return (
+    <>
+      {days < soonDays && <Sign state="degraded" />} expires {day}, in {counted(days, "day")}
+    </>
+  );
+}
+
+/** How far an endpoint's chain head is behind the freshest one that this region has seen. */
+function lagText(lag: Endpoint["lag"]): string {
+  if (lag === null) return "names no head";
+  const behind =
+    lag.blocks === null
+      ? "distance unknown"
+      : lag.blocks === 0
+        ? "at the freshest head"
+        : `${lag.blocks} ${lag.blocks === 1 ? "block" : "blocks"} behind`;
+  return lag.backwards === 0
+    ? behind
+    : `${behind}, went backwards ${lag.backwards} ${lag.backwards === 1 ? "time" : "times"} in 24 hours`;
+}
+
+type StreamRow = VenueDetail["streams"][number];
+
+/** The socket and its streams as the selected region heard them over the range. */
+export function StreamSection({ detail: { streams }, region }: MeasuredSectionProps) {
+  if (streams.length === 0) return null;
+  return (
+    <section aria-labelledby="streams">
+      <h2 id="streams">Streams</h2>
+      <TableFrame caption={`Streams as heard from ${isolated(region)}`}>
+        <thead>
+          <tr>
+            <th scope="col">Stream</th>
+            <th scope="col">Seen from here</th>
+            <th scope="col" class="figure">
+              Good samples
+            </th>
+            <th scope="col" class="figure">
+              Messages per minute
+            </th>
+            <th scope="col">Longest silence</th>
+            <th scope="col">Age of newest event</th>
+            <th scope="col">Gaps in numbering</th>
+          </tr>
+        </thead>
+        <tbody>
+          {streams.map((stream) => (
+            <tr key={stream.component}>
+              <th scope="row">{isolated(stream.label)}</th>
+              <td>
+                <SeenHere part={stream} />
+              </td>
+              <td class="figure">
+                <GoodShare part={stream} />
+              </td>
+              {stream.component === "ws:conn" ? (
+                <td colSpan={4} class="minor">
+                  The connection that the streams share. It carries no messages of its own.
+                </td>
+              ) : (
+                <HeardCells stream={stream} />
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </TableFrame>
+    </section>
+  );
+}
+
+function HeardCells({ stream }: { stream: StreamRow }) {
+  const { messagesPerMinute, eventAgeMs, sequenceGaps } = stream;
+  return (
+    <>
+      <td class="figure">{messagesPerMinute ?? "not measured"}</td>
+      <td>{quietText(stream)}</td>
+      <td>{eventAgeMs === null ? "unknown" : ageText(eventAgeMs)}</td>
+      <td>{sequenceGaps ?? "not numbered"}</td>
+    </>
+  );
+}
+
+function quietText({ longestQuietMs, stallAfterMs }: StreamRow): string {
+  const longest = longestQuietMs === null ? "not measured" : spanText(longestQuietMs);
+  return stallAfterMs === null ? longest : `${longest}; a stall after ${spanText(stallAfterMs)}`;
+}
+
+/** An event from the future means that the venue's clock is ahead. */
+function ageText(ms: number): string {
+  return ms < 0 ? `its clock is ${spanText(-ms)} ahead` : spanText(ms);
+}
+
+type Compared = VenueDetail["regions"]["compare"][number];
+
+/** The venue as each region alone sees it, over the range. */
+export function RegionSection({ detail, matrix }: { detail: VenueDetail; matrix: VenueMatrix }) {
+  const { generatedAt, latency } = detail;
+  return (
+    <section aria-labelledby="regions">
+      <h2 id="regions">Regions compared</h2>
+      <p>This is what each region alone sees. No decision rests on one region while several are published.</p>
+      <TableFrame caption={`The venue from each region, over ${viewWords.ranges[latency.range]}`}>
+        <thead>
+          <tr>
+            <th scope="col">Region</th>
+            <th scope="col">Sees now</th>
+            <th scope="col">Does it count?</th>
+            <th scope="col" class="figure">
+              Good samples
+            </th>
+            <th scope="col" class="figure">
+              Median
+            </th>
+            <th scope="col" class="figure">
+              95th percentile
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {detail.regions.compare.map((compared) => (
+            <tr key={compared.region}>
+              <th scope="row">
+                <a href={`/regions#${compared.region}`}>{isolated(compared.name)}</a>
+              </th>
+              <td>
+                <StateWord state={seenBy(compared, matrix)} />
+              </td>
+              <td>{countsText(compared, generatedAt)}</td>
+              <td class="figure">
+                {compared.goodPct === null ? "not measured" : percentText(compared.goodPct)}
+                <div class="minor">{measuredWords.ofSamples(compared.samples)}</div>
+              </td>
+              <td class="figure">{compared.p50Ms === null ? "not measured" : msText(compared.p50Ms)}</td>
+              <td class="figure">{compared.p95Ms === null ? "not measured" : msText(compared.p95Ms)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </TableFrame>
+    </section>
+  );
+}
+
+/** Without the components of which nothing is concluded. */
+function seenBy({ region, state }: Compared, { components }: VenueMatrix): State {
+  const judged = components.filter(({ unknownBecause }) => !isUnjudged(unknownBecause));
+  if (judged.length === components.length) return state;
+  const seen = judged.flatMap(({ cells }) => cells.filter((cell) => cell.region === region));
+  const [worst] = seen.map((cell) => cell.state).sort((a, b) => rank(a) - rank(b));
+  if (worst !== undefined && isTrouble(worst)) return worst;
+  return seen.some((cell) => cell.state === "operational") ? "operational" : "unknown";
+}
+
+function countsText({ reporting, impaired, newestAt }: Compared, now: string): string {
+  if (impaired) return "no: it is impaired";
+  if (reporting) return "yes, it reports";
+  return newestAt === null
+    ? "no: it sends nothing"
+    : `no: its newest sample is ${durationText(sinceMs(newestAt, now))} old`;
+}
+
+// The thresholds by which a verdict is reached, from the rules of this build.
+
+const ruleNames = {
+  window_ms: "Time by which a component is judged",
+  min_samples: "Fewest samples for a verdict",
+  degraded_bad_share: "Share of failed samples that makes it degraded",
+  outage_bad_share: "Share of failed samples that makes it down",
+  slow_multiple: "An answer is slow at this multiple of its typical latency",
+  slow_floor_ms: "And at least this much above it",
+  opening_bad_run: "Bad samples in a row that confirm trouble",
+  vote_max_age_ms: "Oldest newest sample with which a region counts",
+  quorum_min_regions: "Fewest regions that must agree",
+  outlier_after_ms: "Time after which a region that stands alone counts no more",
+  recovery_hold_ms: "Healthy time after which an incident closes",
+  stale_event_ms: "Age from which events of a stream are too old",
+};
+
+export function ThresholdsSection() {
+  return (
+    <section aria-labelledby="thresholds">
+      <h2 id="thresholds">The thresholds that apply</h2>
+      <RulesTable />
+      <p class="minor">
+        A slow component has longer windows. All rules and their reasons: <a href="/rulebook">the rule book</a>,{" "}
+        <a href="/v1/thresholds">every threshold as JSON</a>
+      </p>
+    </section>
+  );
+}
+
+function RulesTable() {
+  const shown = publishedRules.filter(({ name }) => name in ruleNames);
+
+  return (
+    <TableFrame caption="How samples become a verdict">
+      <TableHead columns={["Rule", "Value", "Why"].map((name) => [name, false] as const)} />
+      <tbody>
+        {shown.map(({ name, value, unit, reason }) => (
+          <tr key={name}>
+            <th scope="row">{ruleNames[name as keyof typeof ruleNames]}</th>
+            <td>{quantityText(unit === "ms" ? spanText(value) : value, unit)}</td>
+            <td class="words">{reason}</td>
+          </tr>
+        ))}
+      </tbody>
+    </TableFrame>
+  );
+}
+
+function quantityText(value: number | string, unit: Rule["unit"]): string {
+  return unit === "share"
+    ? `${Math.round(Number(value) * 1000) / 10}\u00a0%`
+    : unit === "ms"
+      ? String(value)
+      : `${value} ${unit}`;
+}

@@ -1,0 +1,531 @@
+import type { RequestHandler } from "express";
+import type { ComponentChildren } from "preact";
+import { watchedVenues } from "../../../shared/registry/chain-venues.js";
+import type { Registry, Venue } from "../../../shared/registry/registry.js";
+import { longCache } from "../api/answer.js";
+import { parameterReader, presentIds } from "../api/parameters.js";
+import { queryOf } from "../api/request.js";
+import { dataOf } from "../board/snapshot.js";
+import { noSuchVenue } from "../board/venue-state.js";
+import { exchangeResponse, venueParameters } from "../board/venue.js";
+import { withoutEmpty } from "./board.js";
+import { durationText, exactText, isolated, msText, sinceMs } from "./format.js";
+import { answerPage, type PagesOptions, type Rendered } from "./page-answer.js";
+import type { PageProps } from "./page.js";
+import {
+  type PublishedIncident,
+  commonFault,
+  Elapsed,
+  feedLinks,
+  Headline,
+  IncidentList,
+  Instant,
+  isOnlyLimiting,
+  isTrouble,
+  lookOf,
+  rank,
+  Sign,
+  StateWord,
+  TableFrame,
+  WebLink,
+} from "./parts.js";
+import { DaysSection, EntrySection, LatencySection, UptimeSection } from "./venue-history.js";
+import {
+  EndpointSection,
+  jsonPathOf,
+  type MatrixRow,
+  MatrixSection,
+  pathOf,
+  RegionSection,
+  StreamSection,
+  ThresholdsSection,
+  type VenueDetail,
+  venueMatrix,
+  type VenueMatrix,
+  type VenueView,
+} from "./venue-measurements.js";
+import { ageText, boardWords, categoryWords, matrixWords, noticeWords, stateWords, viewWords } from "./words.js";
+
+type VenueRoute = RequestHandler<{ venue: string }>;
+
+/** `/venues/{venue}`. The page of a former id has moved to that of the present one. */
+export function venuePageRoute({ registry, boards }: PagesOptions, rendered: Rendered): VenueRoute {
+  const { range, region } = venueParameters(registry);
+  const read = parameterReader({ range, region });
+  const ids = presentIds(registry);
+  const configs = new Map(watchedVenues(registry).map((venue) => [venue.id, venue]));
+
+  return async (request, response) => {
+    const asked = request.params.venue;
+    const venue = ids.get(asked);
+    if (venue === undefined) throw noSuchVenue(asked, registry);
+    const query = withoutEmpty(queryOf(request));
+    if (venue !== asked) {
+      response.setHeader("Cache-Control", longCache);
+      return response.redirect(301, [`/venues/${venue}`, query.toString()].filter((part) => part !== "").join("?"));
+    }
+    const view = { venue, ...read(query) };
+    const [detail, matrix] = await Promise.all([boards.venue(venue, view.range, view.region), boards.matrix(venue)]);
+    if (!detail || !matrix) throw noSuchVenue(venue);
+    const body = rendered(`venue ${JSON.stringify(view)}`, [detail, matrix], () =>
+      venuePage({
+        ...{ view, config: configs.get(venue)! },
+        detail: dataOf(exchangeResponse, detail),
+        matrix: dataOf(venueMatrix, matrix),
+      }),
+    );
+    await answerPage(response, body);
+  };
+}
+
+/** `/is-{venue}-down`, which people type and search for. */
+export function downRedirect(registry: Registry): VenueRoute {
+  const ids = presentIds(registry);
+  return (request, response) => {
+    const venue = ids.get(request.params.venue);
+    if (venue === undefined) throw noSuchVenue(request.params.venue, registry);
+    response.setHeader("Cache-Control", longCache);
+    response.redirect(301, `/venues/${venue}`);
+  };
+}
+
+// `/venues/{venue}`: what is wrong with it, where it is seen, since when, and by which evidence.
+
+export interface VenuePageProps {
+  view: VenueView;
+  detail: VenueDetail;
+  matrix: VenueMatrix;
+  /** Its entry in the registry. */
+  config: Venue;
+}
+
+function venuePage({ view, detail, matrix, config }: VenuePageProps): PageProps {
+  const age = ageText(detail);
+  const headline = venueHeadline(detail.exchange.name, matrix, detail.incidents);
+  const { generatedAt: now } = matrix;
+  const regionNames = new Map(matrix.regions.map(({ id, name }) => [id, name]));
+  const region = (view.region !== null && regionNames.get(view.region)) || "unknown";
+  const labels = new Map(
+    matrix.components.map(({ component, kind, label }) => [
+      component,
+      `${isolated(label)} (${matrixWords.kinds[kind]})`,
+    ]),
+  );
+  return {
+    ...{ title: headline.replace(/\.$/, ""), icon: matrix.state, section: null, json: jsonPathOf(view) },
+    ...{ generatedAt: now, age, refreshS: 15, scripts: ["zoom.js"] },
+    feeds: feedLinks(detail.exchange),
+    children: (
+      <>
+        <Headline state={matrix.state} age={age} more={headline} />
+        <Facts detail={detail} matrix={matrix} />
+        <ChainRead detail={detail} now={now} />
+        <MatrixSection matrix={matrix} />
+        <IncidentsSection {...{ detail, labels, now }} />
+        <ViewPicker view={view} regions={matrix.regions} />
+        <LatencySection {...{ view, region, now }} latency={detail.latency} />
+        <EndpointSection {...{ detail, region, now }} />
+        <StreamSection {...{ detail, region, now }} />
+        <RegionSection {...{ detail, matrix }} />
+        <DaysSection {...{ detail, regionNames, now }} />
+        <UptimeSection detail={detail} />
+        <NoticesSection detail={detail} now={now} />
+        <EntrySection {...{ detail, config, now }} />
+        <ThresholdsSection />
+      </>
+    ),
+  };
+}
+
+/** What to know of the chain that the venue reads, or is. */
+function ChainRead({ detail: { chain, exchange }, now }: { detail: VenueDetail; now: string }) {
+  if (chain === null) return null;
+  if (chain.venue === exchange.id)
+    return (
+      <p>
+        Its blocks are read at{" "}
+        {chain.providers.map((id, place) => (
+          <>
+            {place > 0 && ", "}
+            <a href={`/venues/${id}`}>{id}</a>
+          </>
+        ))}
+        . If it stands at all of them, it is the fault of none.
+      </p>
+    );
+  if (chain.standsSince === null) return null;
+  return (
+    <p>
+      <Sign state="outage" />{" "}
+      <a href={`/incidents/${chain.incident}`}>{isolated(chain.name)} has stood still or gone back since</a>{" "}
+      <Instant at={chain.standsSince} now={now} /> at all {chain.providers.length} providers that we read; none of them
+      is down for it.
+    </p>
+  );
+}
+
+/** Figures of a week may be half a minute older than the states. */
+const worthSayingMs = 10_000;
+
+function Facts({ detail: { exchange, typicalMs, generatedAt }, matrix }: { detail: VenueDetail; matrix: VenueMatrix }) {
+  const now = matrix.generatedAt;
+  return (
+    <p>
+      <span aria-live="polite">
+        <StateWord state={matrix.state} fault={commonFault(matrix.components)} />
+      </span>{" "}
+      for <Elapsed from={matrix.since} now={now} />, since <Instant at={matrix.since} now={now} />.{" "}
+      <a href={`/?category=${exchange.category}`}>{categoryWords[exchange.category]}</a>.{" "}
+      {exchange.symbol !== null && `Measured with ${isolated(exchange.symbol)}.`}{" "}
+      {typicalMs !== null && `An answer typically takes ${msText(typicalMs)}.`}{" "}
+      {sinceMs(generatedAt, now) >= worthSayingMs && (
+        <>
+          The figures below the matrix are of{" "}
+          <time dateTime={generatedAt} data-exact>
+            {exactText(generatedAt)}
+          </time>
+          .
+        </>
+      )}
+    </p>
+  );
+}
+
+// The answer of a venue's page in one sentence.
+
+const venueUnknownBecause = {
+  never: (name: string) => `We do not know whether ${name} works: we have never seen it good from here.`,
+  ended: (name: string, detail: string) => `We do not know whether ${name} works. Its service ${detail}.`,
+  blocked: (name: string) => `We do not know whether ${name} works: it refuses the place that we measure from.`,
+};
+
+/** `OKX is degraded: Ticker failing in 2 of 3 regions for 4 minutes.` */
+function venueHeadline(venue: string, matrix: VenueMatrix, incidents: readonly PublishedIncident[]): string {
+  const name = isolated(venue);
+  const open = incidents.filter(({ status }) => status === "open");
+  if (matrix.state === "unknown") return unknownOf(name, matrix);
+  if (matrix.state === "operational") {
+    const [first] = open;
+    if (first) return `${name} is healthy again. The incident of ${isolated(first.label)} closes once this has lasted.`;
+    const counted = matrix.regions.filter(({ id }) => counts(matrix, id));
+    const see = counted.filter(({ id }) => seesHealth(matrix, id)).length;
+    return healthyText(name, see, counted.length, matrix.regions.length - counted.length);
+  }
+  const bad = matrix.components.filter(({ state }) => isTrouble(state));
+  const [worst] = bad.sort((a, b) => rank(a.state) - rank(b.state));
+  const lasting = (from: string) => boardWords.lasting(durationText(sinceMs(from, matrix.generatedAt)));
+  const fault = commonFault(matrix.components);
+  const word = lookOf(matrix.state, fault).word.toLowerCase();
+  const isLimited = isOnlyLimiting(matrix.state, fault);
+  const state = isLimited ? `${name} ${word}` : `${name} is ${word}`;
+  if (!worst) return `${state} ${lasting(matrix.since)}.`;
+  const incident = open.find(({ component }) => component === worst.component);
+  const { saw, of } = witnessesOf(worst);
+  const where = `in ${saw} of ${of} regions ${lasting(incident?.startedAt ?? worst.since)}`;
+  const label = isolated(worst.label);
+  const what = isLimited
+    ? `${label} ${where}`
+    : boardWords.failing(label, worst.state === "outage", worst.fault, where);
+  const others = bad.length - 1;
+  return `${state}: ${what}${others > 0 ? `, and ${others} more ${others === 1 ? "component" : "components"}` : ""}.`;
+}
+
+function unknownOf(name: string, { components }: VenueMatrix): string {
+  const isSilent = components.some(({ cells }) => cells.some(({ notCounted }) => notCounted === "engine"));
+  if (isSilent) return `We do not know whether ${name} works: our own engine decides nothing at present.`;
+  const because = components.find(({ unknownBecause }) => unknownBecause !== null)?.unknownBecause;
+  return because
+    ? venueUnknownBecause[because.reason](name, isolated(because.detail))
+    : `We do not know whether ${name} works: fewer than half of its components are known.`;
+}
+
+function counts({ components }: VenueMatrix, region: string): boolean {
+  return components.some(({ cells }) => cells.some((cell) => cell.region === region && cell.notCounted === null));
+}
+
+/** Whether a region sees some component well and none badly. */
+function seesHealth({ components }: VenueMatrix, region: string): boolean {
+  const states = components.flatMap(({ cells }) => cells.filter((cell) => cell.region === region));
+  return states.some(({ state }) => state === "operational") && !states.some(({ state }) => isTrouble(state));
+}
+
+/** How many of the regions that count see trouble. */
+function witnessesOf({ cells }: MatrixRow): { saw: number; of: number } {
+  const counted = cells.filter(({ notCounted }) => notCounted === null);
+  return { saw: counted.filter(({ state }) => isTrouble(state)).length, of: counted.length };
+}
+
+function healthyText(name: string, see: number, counted: number, others: number): string {
+  return (
+    `${name} is healthy, as ${see} of ${counted} ${counted === 1 ? "region sees" : "regions see"} it.` +
+    `${others === 0 ? "" : ` ${others} more ${others === 1 ? "region does" : "regions do"} not count.`}`
+  );
+}
+
+export interface ViewPickerProps {
+  view: VenueView;
+  regions: readonly { id: string; name: string }[];
+}
+
+/** Links to the same page over another range, or as another region sees it. */
+function ViewPicker({ view, regions }: ViewPickerProps) {
+  return (
+    <nav aria-label="Choose region and range" id="view" class="view">
+      <Choice name="Seen from">
+        {regions.map(({ id, name }) => (
+          <Option key={id} path={pathOf({ ...view, region: id })} chosen={id === view.region}>
+            {isolated(name)}
+          </Option>
+        ))}
+      </Choice>
+      <Choice name="Over">
+        {(["24h", "7d"] as const).map((range) => (
+          <Option key={range} path={pathOf({ ...view, range })} chosen={range === view.range}>
+            {viewWords.ranges[range]}
+          </Option>
+        ))}
+      </Choice>
+    </nav>
+  );
+}
+
+function Choice({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      {name} <ul>{children}</ul>
+    </div>
+  );
+}
+
+function Option({ path, chosen, children }: { path: string; chosen: boolean; children: ComponentChildren }) {
+  return (
+    <li>
+      <a href={`${path}#view`} aria-current={chosen ? "true" : undefined}>
+        {children}
+      </a>
+    </li>
+  );
+}
+
+/** As many incidents as fit beside the rest of the page; /incidents has all. */
+const incidentsShown = 10;
+
+export interface IncidentsSectionProps {
+  detail: VenueDetail;
+  /** Names of components by id, isolated. */
+  labels: ReadonlyMap<string, string>;
+  now: string;
+}
+
+function IncidentsSection({ detail, labels, now }: IncidentsSectionProps) {
+  const { exchange, incidents, incidentPatterns } = detail;
+  const repeated = incidentPatterns.filter(({ count }) => count > 1);
+  return (
+    <section aria-labelledby="incidents">
+      <h2 id="incidents">Incidents</h2>
+      {incidents.length === 0 ? (
+        <p>No incident of this venue is on record.</p>
+      ) : (
+        <>
+          <IncidentList
+            {...{ names: new Map([[exchange.id, exchange.name]]), now }}
+            incidents={incidents.slice(0, incidentsShown)}
+          />
+          <p>
+            <a href={`/incidents?venue=${exchange.id}`}>All incidents of {isolated(exchange.name)}</a>
+          </p>
+        </>
+      )}
+      {repeated.length > 0 && (
+        <>
+          <h3>When incidents recur</h3>
+          <ul class="incidents">
+            {repeated.map((pattern) => (
+              <li key={`${pattern.component} ${pattern.severity}`}>
+                {patternText(pattern, labels.get(pattern.component) ?? pattern.component)}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
+
+// When a component's incidents recur, in a sentence. All hours are in UTC.
+
+const weekdayNames = {
+  monday: "Mondays",
+  tuesday: "Tuesdays",
+  wednesday: "Wednesdays",
+  thursday: "Thursdays",
+  friday: "Fridays",
+  saturday: "Saturdays",
+  sunday: "Sundays",
+};
+
+type Pattern = VenueDetail["incidentPatterns"][number];
+
+/** @param label of the component, isolated */
+function patternText({ severity, count, totalSeconds, recurring }: Pattern, label: string): string {
+  const head = `${label} ${stateWords[severity].toLowerCase()}`;
+  const times = recurring.map((time) => recursText(time.incidents, count, whenText(time), time.days));
+  const sum = `In ninety days ${count} ${count === 1 ? "incident" : "incidents"} lasted ${durationText(totalSeconds * 1_000)} together.`;
+  return times.length > 0 ? `${head}: ${times.join("; ")}. ${sum}` : `${head}: no day or hour stands out. ${sum}`;
+}
+
+/** `on Saturdays between 11:00 and 12:00 UTC` */
+function whenText({ weekday, hour }: Pattern["recurring"][number]): string {
+  const parts: string[] = [];
+  if (weekday !== null) parts.push(`on ${weekdayNames[weekday]}`);
+  if (hour !== null) parts.push(`between ${clockText(hour)} and ${clockText((hour + 1) % 24)}`);
+  return parts.join(" ");
+}
+
+function clockText(hour: number): string {
+  return `${String(hour).padStart(2, "0")}:00`;
+}
+
+function recursText(incidents: number, count: number, when: string, days: number): string {
+  return `${incidents} of ${count} incidents began ${when}${when.endsWith("0") ? " UTC" : " (UTC)"}, on ${days} ${days === 1 ? "day" : "days"}`;
+}
+
+// The venue's own notices beside our incidents. Every text in them is the venue's.
+
+type Official = VenueDetail["official"];
+type Notice = Official["incidents"][number];
+
+/** Enough for some weeks of most venues. */
+const noticesShown = 12;
+
+function NoticesSection({ detail, now }: { detail: VenueDetail; now: string }) {
+  const { exchange, official, incidents, detection } = detail;
+  const oursOf = new Map(incidents.flatMap(({ official, slug }) => (official ? [[official.id, slug] as const] : [])));
+  return (
+    <section aria-labelledby="notices">
+      <h2 id="notices">What {isolated(exchange.name)} itself says</h2>
+      <p>
+        <FeedState official={official} now={now} />{" "}
+        <WebLink address={official.page}>{official.page !== null && "Its status page"}</WebLink>
+      </p>
+      <p>
+        {comparedSentences(detection).join(" ")} <a href="/detection">All venues compared</a>
+      </p>
+      {official.incidents.length > 0 && (
+        <TableFrame caption="Its notices, newest first">
+          <thead>
+            <tr>
+              <th scope="col">Notice</th>
+              <th scope="col">Kind and status</th>
+              <th scope="col">Began</th>
+              <th scope="col">Published</th>
+              <th scope="col">Over</th>
+              <th scope="col">Ours beside it</th>
+            </tr>
+          </thead>
+          <tbody>
+            {official.incidents.slice(0, noticesShown).map((notice) => (
+              <NoticeRow key={notice.id} notice={notice} ours={oursOf.get(notice.id) ?? null} now={now} />
+            ))}
+          </tbody>
+        </TableFrame>
+      )}
+    </section>
+  );
+}
+
+/** Whether silence of the venue would mean anything. */
+function FeedState({ official: { feed }, now }: { official: Official; now: string }) {
+  if (feed.state === "none") return <>It has no status feed that a program can read, so its silence means nothing.</>;
+  if (feed.state === "unreadable")
+    return (
+      <>
+        {`Its status feed cannot be read: ${isolated(feed.problem ?? "we do not know why")}. Its silence means nothing now.`}
+        {feed.readAt !== null && (
+          <>
+            {" "}
+            Last read: <Instant at={feed.readAt} now={now} />.
+          </>
+        )}
+      </>
+    );
+  return (
+    <>
+      {feed.tellsIncidents
+        ? "Its status feed can be read."
+        : "Its status feed can be read, but announces only maintenance. Its silence about outages means nothing."}
+      {feed.readAt !== null && (
+        <>
+          {" "}
+          Last read: <Instant at={feed.readAt} now={now} />.
+        </>
+      )}
+    </>
+  );
+}
+
+function NoticeRow({ notice, ours, now }: { notice: Notice; ours: string | null; now: string }) {
+  const { title, url, kind, status, startedAt, postedAt, resolvedAt, vanished, timesDoubtful } = notice;
+  return (
+    <tr>
+      <th scope="row">
+        <WebLink address={url}>
+          <bdi>{title}</bdi>
+        </WebLink>
+      </th>
+      <td>
+        {noticeWords.kinds[kind]}, <bdi>{status}</bdi>
+        {vanished && <div class="minor">the venue has removed it</div>}
+        {timesDoubtful && <div class="minor">its times are not plausible</div>}
+      </td>
+      <td>
+        <Instant at={startedAt} now={now} />
+      </td>
+      <td>{postedAt === null ? "unknown" : <Instant at={postedAt} now={now} />}</td>
+      <td>{resolvedAt === null ? "not yet" : <Instant at={resolvedAt} now={now} />}</td>
+      <td>
+        {ours !== null ? (
+          <a href={`/incidents/${ours}`}>our incident</a>
+        ) : (
+          noticeWords[kind === "incident" ? "noneOfOurs" : "notCompared"]
+        )}
+      </td>
+    </tr>
+  );
+}
+
+// How our incidents compare with the venue's notices, in sentences.
+
+type Compared = VenueDetail["detection"];
+
+function comparedSentences(detection: Compared): string[] {
+  const { paired, oursCompared, oursNear, oursOnly, theirsCompared, theirsNear, theirsOnly } = detection;
+  if (detection.venuesCompared === 0) return [whyNot(detection)];
+  const sentences = [
+    `Compared on ${detection.measuredDays} of ${detection.days} days.`,
+    oursText(oursCompared!, paired!, oursNear!, oursOnly!),
+    theirsText(theirsCompared!, paired!, theirsNear!, theirsOnly!),
+  ];
+  const lead = detection.aheadUncorrelated;
+  if (lead !== null)
+    sentences.push(
+      `${lead >= 0 ? "We were" : "The venue was"} first by ${durationText(Math.abs(lead) * 1_000)} (median).`,
+    );
+  if (paired! > 0) sentences.push("Only their times are compared: nothing tests that they are about the same fault.");
+  return sentences;
+}
+
+function whyNot({ venuesWithoutFeed, venuesOnlyMaintenance }: Compared): string {
+  if (venuesWithoutFeed > 0) return "We cannot compare our incidents with its notices, since it has no feed.";
+  return venuesOnlyMaintenance > 0
+    ? "We do not compare maintenance with our incidents."
+    : "Our incidents are not compared with its notices yet: a comparison needs six hours before and after, measured and read.";
+}
+
+function oursText(all: number, paired: number, near: number, only: number): string {
+  return `Of ${all} ${all === 1 ? "incident" : "incidents"} of ours, ${paired} ${paired === 1 ? "has a notice" : "have a notice each"}, ${near} ${near === 1 ? "shares" : "share"} one with another, and ${only} ${only === 1 ? "has" : "have"} none.`;
+}
+
+function theirsText(all: number, paired: number, near: number, only: number): string {
+  return `Of ${all} ${all === 1 ? "notice" : "notices"} of the venue, ${paired} ${paired === 1 ? "has an incident" : "have an incident each"}, ${near} ${near === 1 ? "shares" : "share"} one with another, and ${only} ${only === 1 ? "has" : "have"} none.`;
+}

@@ -1,1 +1,0 @@
-export type LogFields = Record<string, unknown>;

@@ -1,0 +1,134 @@
+/** The board as a reader sees it, as text. */
+import t, { type Test } from "tap";
+import { sql } from "../../../../shared/database/pool.js";
+import { staleAfterMs } from "../../../../server/web/board/stale.js";
+import { serve } from "../../../support/api.js";
+import { migratedDatabase } from "../../../support/database.js";
+import { emptied } from "../../../support/emptied.js";
+import { ago, decide, measured, outage } from "../../../support/fleet.js";
+import { getPage } from "../../../support/page.js";
+import { troubledBoard } from "../../../support/page-world.js";
+
+const database = await migratedDatabase(t);
+
+void t.test("the board of an empty database", async (t) => {
+  const { pool, registry } = await emptied(database);
+  await pool.query(sql`update venue set published = false`);
+  const without = await serve(t, { pool, registry });
+  t.match((await getPage(without.port, "/")).text, /No venue is measured yet\./);
+  await pool.query(sql`update venue set published = true`);
+  const { port } = await serve(t, { pool, registry });
+  const { text, title, icon } = await getPage(port, "/");
+  t.match(text, /We cannot tell: no venue has enough recent measurements\./);
+  t.match(title, /^0 of 15 healthy/);
+  t.equal(icon, "unknown", "nothing is painted green without evidence");
+  t.notMatch(text, /100 %/);
+});
+
+void t.test("the board", async (t) => {
+  await emptied(database);
+  await troubledBoard(database.pool);
+  const { port } = await serve(t, database);
+  await t.test("answers in a sentence", async (t) => {
+    const { text, title, icon } = await getPage(port, "/");
+    t.match(
+      text,
+      /13 of 15 venues are healthy\. OKX: Ticker (failing|degraded) for 2 minutes, first seen by 2 of 3 regions\./,
+    );
+    t.match(text, /Unknown: Gemini\./);
+    t.match(title, /^13 of 15 healthy\. OKX: Ticker/);
+    t.equal(icon, "degraded");
+  });
+  await t.test("lists open incidents, and what the venue says", async (t) => {
+    const { text, links } = await getPage(port, "/");
+    t.match(
+      text,
+      /OKX: Ticker first seen by 2 of 3 regions, began \d\d:\d\d UTC, open for 2 minutes\. We could not read/,
+    );
+    t.ok(links.some((link) => /^\/incidents\/okx-\d{4}-\d\d-\d\d-rest-(degraded|outage)$/.test(link)));
+  });
+  await t.test("gives the state of each venue as a word, and links to its page", async (t) => {
+    const { text, links } = await getPage(port, "/");
+    t.match(text, /OKX (Degraded|Down) for/);
+    t.match(text, /Gemini Unknown for/);
+    t.match(text, /Binance Healthy for/);
+    t.ok(links.includes("/venues/okx"));
+  });
+  await t.test("says how much of the uptime is measured", async (t) => {
+    t.match((await getPage(port, "/")).text, /Gemini Unknown for [^%]*Uptime unknown (0 % |not )measured/);
+  });
+  await t.test("is filtered by its address", (t) => filters(t, port));
+  await t.test("has the cache rules of the API", (t) => caches(t, port));
+  await t.test("has a quorum of regions, with silent ones marked", async (t) => {
+    const { text } = await getPage(port, "/");
+    t.match(text, /Central Europe reports/);
+    t.match(text, /2 of the 3 regions that count now must agree/);
+  });
+});
+
+async function filters(t: Test, port: number) {
+  const names = async (query: string) => (await getPage(port, `/?${query}`)).venues;
+  t.same(await names("state=trouble"), ["OKX"]);
+  t.same(await names("state=unknown"), ["Gemini"]);
+  t.same(await names("q=coinb"), ["Coinbase Exchange"]);
+  t.same((await names("sort=worst")).slice(0, 2), ["OKX", "Gemini"]);
+  t.same(await names("category=rpc&q=&state=&sort="), [], "empty fields of the form are no filters");
+  const { text: empty, title } = await getPage(port, "/?category=oracle");
+  t.match(empty, /^Oracles: No venue is measured yet\./, "and says which venues it covers");
+  t.match(empty, /No incident of this category is open\./);
+  t.match(title, /^Oracles: 0 of 0 healthy/);
+  const { text, status } = await getPage(port, "/?q=<b>nothing");
+  t.equal(status, 200);
+  t.match(text, /No venue matches this filter\. Show all venues/);
+  t.equal((await getPage(port, "/?state=fine")).status, 400);
+}
+
+async function caches(t: Test, port: number) {
+  const first = await getPage(port, "/");
+  t.match(first.headers, { "cache-control": "public, max-age=5, stale-while-revalidate=30" });
+  const again = await getPage(port, "/", { "if-none-match": first.headers["etag"]! });
+  t.equal(again.status, 304);
+  t.match(first.headers["content-security-policy"], /^default-src 'none';/);
+  t.notMatch(first.headers["content-security-policy"], /unsafe/);
+}
+
+void t.test("hostile names do not change the page around them", async (t) => {
+  const { pool, registry } = await emptied(database);
+  const hostile = [`<script>alert(1)</script>`, "\u202egnp.exe", "x".repeat(200), `" onload="alert(1)`];
+  for (const [at, name] of hostile.entries())
+    await pool.query(sql`update venue set name = ${name} where position = ${at + 1}`);
+  await pool.query(sql`update component set label = ${"</h1><img src=x>\u202e"} where component = 'rest:ticker'`);
+  await measured(pool, { from: ago(120), to: ago(0) });
+  await measured(pool, { from: ago(60), to: ago(0), component: "rest:ticker", fault: "timeout" });
+  await decide(pool, ago(2));
+  const { port } = await serve(t, { pool, registry });
+  const { text, html } = await getPage(port, "/");
+  for (const name of hostile) t.ok(text.includes(name.replace("\u202e", "")) || text.includes(name), name);
+  t.notMatch(html, /<script>alert|<img src=x|" onload="/);
+  const outside = html.replace(/<bdi>.*?<\/bdi>|\u2068.*?\u2069/gs, "");
+  t.match(html, /\u202e/);
+  t.notMatch(outside, /\u202e/, "and direction overrides are isolated");
+});
+
+void t.test("old data is called old", async (t) => {
+  const { pool } = await emptied(database);
+  await measured(pool, { from: ago(700), to: ago(600) });
+  await decide(pool, ago(600));
+  const { port } = await serve(t, { ...database, staleAfterMs });
+  const { text, title, icon, html } = await getPage(port, "/");
+  t.match(text, /^This is 1?\d minutes old: we have nothing newer\. .* 1?\d minutes ago: We cannot tell:/);
+  t.match(title, /^1?\d minutes old: 0 of 15 healthy/);
+  t.equal(icon, "unknown");
+  t.match(html, /<main[^>]* class="old"/, "and shown without the colour of health");
+});
+
+void t.test("an open incident of a venue that nobody measures any more is not called present", async (t) => {
+  const { pool } = await emptied(database);
+  await outage.open(pool);
+  await pool.query(sql`delete from sample where ts > ${ago(200)}`);
+  await decide(pool, ago(0));
+  const { port } = await serve(t, database);
+  const { text } = await getPage(port, "/");
+  t.match(text, /Kraken: Ticker was (failing|degraded) when we last measured it; the incident is still open\./);
+  t.notMatch(text, /Ticker (failing|degraded) for/);
+});

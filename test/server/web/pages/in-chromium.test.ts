@@ -1,0 +1,173 @@
+/** Every page in a real Chromium: accessible, within its policy, usable by keyboard, the same without JavaScript. */
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import t, { type Test } from "tap";
+import { serve } from "../../../support/api.js";
+import { chromiumMissing, openChromium, openWindow } from "../../../support/chromium.js";
+import { migratedDatabase } from "../../../support/database.js";
+import { ago, decide, measured } from "../../../support/fleet.js";
+import { getPage } from "../../../support/page.js";
+import { visitPages, zoomed } from "../../../support/page-checks.js";
+import { troubledBoard } from "../../../support/page-world.js";
+import { until } from "../../../support/until.js";
+
+const modes: Record<string, BrowserContextOptions> = {
+  light: { colorScheme: "light" },
+  dark: { colorScheme: "dark" },
+  "forced colours": { forcedColors: "active" },
+  "400 % zoom": zoomed,
+};
+
+/** Each page in light; some, which have all parts, in the other modes; with PAGE_MODES=all, each page in all. */
+const areAllModes = process.env["PAGE_MODES"] === "all";
+
+void t.test("pages in Chromium", { skip: chromiumMissing }, async (t) => {
+  const database = await migratedDatabase(t);
+  await troubledBoard(database.pool);
+  const { port } = await serve(t, database);
+  const browser = await openChromium(t);
+  const root = `http://127.0.0.1:${port}`;
+  const { links } = await getPage(port, "/");
+  const incident = links.find((link) => link.startsWith("/incidents/okx"))!;
+  const pages = [
+    ...["/", "/?state=trouble&sort=worst", "/venues/okx", "/venues/gemini?range=7d&region=us-east", "/incidents"],
+    ...[incident, "/compare", "/detection", "/regions", "/wall", "/docs", "/docs/api", "/methodology", "/rulebook"],
+    ...["/checking", "/comparing", "/receiving", "/changelog"],
+    "/no-such-page",
+  ];
+  const some = areAllModes ? pages : ["/", "/venues/okx", incident, "/incidents", "/methodology"];
+  for (const [mode, options] of Object.entries(modes))
+    await t.test(`no page breaks WCAG 2.2 AA in ${mode}`, async (t) => {
+      const visited = mode === "light" ? pages : some;
+      const withStatus = visited.map((path) => [path, path === "/no-such-page" ? 404 : 200] as const);
+      await visitPages(t, browser, root, withStatus, options);
+    });
+  await t.test("says the same without JavaScript", (t) => sameWithoutScript(t, browser, root, some));
+  await t.test("is reached by keyboard", (t) => reachedByKeyboard(t, browser, root, some));
+  await t.test("states differ in shape when no colour is left", (t) => statesDifferWithoutColour(t, browser, root));
+  await t.test("states differ for colour-blind readers", (t) => statesDifferWhenColourBlind(t, browser, root));
+  await t.test("follows the newest tick", async (t) => {
+    const { page } = await openWindow(t, browser);
+    await page.goto(root);
+    await page.locator("summary").first().click();
+    await page.locator("input[name=q]").fill("okx");
+    const now = ago(0);
+    await measured(database.pool, { from: ago(90), to: now });
+    const trouble = { venue: "bybit", component: "rest:ticker", fault: "timeout" } as const;
+    await measured(database.pool, { from: ago(90), to: now, ...trouble });
+    await decide(database.pool, now);
+    await until(async () => (await page.locator("h1").innerText()).includes("Bybit"));
+    t.match(await page.title(), /of 15 healthy\./);
+    t.equal(await page.locator("input[name=q]").inputValue(), "okx", "typed text is kept");
+    t.equal(await page.evaluate(() => document.activeElement?.getAttribute("name")), "q", "so is the focus");
+    t.ok((await page.locator("details").first().getAttribute("open")) !== null, "so is an unfolded part");
+  });
+});
+
+async function sameWithoutScript(t: Test, browser: Browser, root: string, pages: string[]) {
+  const { page: scripted } = await openWindow(t, browser);
+  const { page: plain } = await openWindow(t, browser, { javaScriptEnabled: false });
+  for (const path of pages) {
+    await scripted.goto(root + path);
+    await plain.goto(root + path);
+    t.equal(await plain.locator("main").innerText(), await scripted.locator("main").innerText(), path);
+  }
+}
+
+/** Everything that a mouse reaches gets the focus by Tab, in the order of the page, and shows it. */
+async function reachedByKeyboard(t: Test, browser: Browser, root: string, pages: string[]) {
+  const { page } = await openWindow(t, browser);
+  for (const path of pages) {
+    await page.goto(root + path);
+    const [wanted, stops] = await page.evaluate(() =>
+      // tables that scroll are stops, too
+      ["a[href], button, input, select, summary", "*"].map((which) => {
+        const all = document.querySelectorAll<HTMLElement>(which);
+        return [...all].filter((one) => one.checkVisibility() && one.tabIndex >= 0).length;
+      }),
+    );
+    const reached = await page.evaluate(() => {
+      Object.assign(window, { reached: new Set() });
+      document.addEventListener("focusin", ({ target }) => (window as unknown as Reached).reached.add(target));
+      return 0;
+    });
+    for (let presses = reached; presses < stops! + 120; presses++) await page.keyboard.press("Tab");
+    const count = await page.evaluate(
+      () =>
+        [...(window as unknown as Reached).reached].filter((one) =>
+          (one as HTMLElement).matches("a[href], button, input, select, summary"),
+        ).length,
+    );
+    t.equal(count, wanted, path);
+  }
+}
+
+interface Reached {
+  reached: Set<EventTarget | null>;
+}
+
+/** In forced colours all signs have the same colour. */
+async function statesDifferWithoutColour(t: Test, browser: Browser, root: string) {
+  const { page } = await openWindow(t, browser, { forcedColors: "active", deviceScaleFactor: 4 });
+  await openLegend(page, root);
+  await signsDiffer(t, page, "forced colours");
+  const words = await page.locator(".legend dt").allInnerTexts();
+  t.equal(new Set(words.map((word) => word.trim())).size, 4, "and each has its word");
+}
+
+async function statesDifferWhenColourBlind(t: Test, browser: Browser, root: string) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    const { page } = await openWindow(t, browser, { colorScheme, deviceScaleFactor: 4 });
+    await openLegend(page, root);
+    const devTools = await page.context().newCDPSession(page);
+    for (const type of ["protanopia", "deuteranopia", "tritanopia", "achromatopsia"] as const) {
+      await devTools.send("Emulation.setEmulatedVisionDeficiency", { type });
+      await signsDiffer(t, page, `${type}, ${colorScheme}`);
+    }
+    const [sign] = await page.locator(".legend dt svg").all();
+    t.ok(await isGrey(page, await sign!.screenshot()), "the last one shows no colour: the emulation works");
+  }
+}
+
+async function openLegend(page: Page, root: string): Promise<void> {
+  await page.goto(root);
+  await page.locator(".legend summary").click();
+}
+
+/** Each two of the signs of the four states differ in a tenth of their pixels. */
+async function signsDiffer(t: Test, page: Page, how: string): Promise<void> {
+  const signs = page.locator(".legend dt svg");
+  t.equal(await signs.count(), 4);
+  const shapes: Buffer[] = [];
+  for (const sign of await signs.all()) shapes.push(await sign.screenshot());
+  for (const [at, one] of shapes.entries())
+    for (const other of shapes.slice(at + 1)) {
+      const share = await differingShare(page, one, other);
+      t.ok(share > 0.1, `${(share * 100).toFixed(0)} % of the pixels differ in ${how}`);
+    }
+}
+
+async function differingShare(page: Page, one: Buffer, other: Buffer): Promise<number> {
+  const [a, b] = [await pixelsOf(page, one), await pixelsOf(page, other)];
+  let differing = 0;
+  const differs = (at: number) => [0, 1, 2].some((colour) => Math.abs(a[at + colour]! - b[at + colour]!) > 64);
+  for (let at = 0; at < a.length; at += 4) if (differs(at)) differing++;
+  return differing / (a.length / 4);
+}
+
+async function isGrey(page: Page, screenshot: Buffer): Promise<boolean> {
+  const pixels = await pixelsOf(page, screenshot);
+  for (let at = 0; at < pixels.length; at += 4)
+    if (Math.abs(pixels[at]! - pixels[at + 1]!) > 4 || Math.abs(pixels[at]! - pixels[at + 2]!) > 4) return false;
+  return true;
+}
+
+/** Red, green, blue and opacity of each pixel. */
+function pixelsOf(page: Page, screenshot: Buffer): Promise<number[]> {
+  return page.evaluate(async (encoded) => {
+    const bytes = Uint8Array.from(atob(encoded), (char) => char.charCodeAt(0));
+    const image = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+    const context = new OffscreenCanvas(image.width, image.height).getContext("2d")!;
+    context.drawImage(image, 0, 0);
+    return [...context.getImageData(0, 0, image.width, image.height).data];
+  }, screenshot.toString("base64"));
+}

@@ -1,0 +1,253 @@
+/** A venue's page as a reader sees it, as text. */
+import t, { type Test } from "tap";
+import { type Db, sql } from "../../../../shared/database/pool.js";
+import { syncRegistry } from "../../../../server/database/sync-registry.js";
+import { loadRegistry } from "../../../../shared/registry/load-registry.js";
+import { serve } from "../../../support/api.js";
+import { migratedDatabase } from "../../../support/database.js";
+import { emptied } from "../../../support/emptied.js";
+import { ago, decide, decideThrough, measured, pastIncident } from "../../../support/fleet.js";
+import { getPage } from "../../../support/page.js";
+import { troubledBoard } from "../../../support/page-world.js";
+import { notice, readThrough, said, whole } from "../../../support/stored-notices.js";
+
+const database = await migratedDatabase(t);
+
+void t.test("a venue that nobody has measured", async (t) => {
+  const { pool, registry } = await emptied(database);
+  const { port } = await serve(t, { pool, registry });
+  const { text, icon } = await getPage(port, "/venues/okx");
+  t.match(text, /We do not know whether OKX works: our own engine decides nothing at present\./);
+  t.match(text, /not decided: our engine is silent/);
+  t.match(text, /No latency was measured from this region in this range\./);
+  t.match(text, /The venue unknown unknown/, "its uptime");
+  t.equal(icon, "unknown");
+  t.notMatch(text, /100 %/);
+
+  await decide(pool);
+  const decided = await getPage(port, "/venues/okx");
+  t.match(decided.text, /^We do not know whether OKX works: fewer than half of its components are known/);
+  t.match(decided.text, /Unknown not counted: it sends nothing/);
+});
+
+void t.test("a chain that stands is a venue's own incident, and its providers are not at fault", async (t) => {
+  const { pool } = await emptied(database);
+  const registry = await loadRegistry("registry/all.json");
+  await syncRegistry(pool, registry);
+  const api = await serve(t, { pool, registry });
+  const { port } = api;
+  const now = ago(0);
+  await measured(pool, { from: ago(400), to: now });
+  await measured(pool, { from: ago(180), to: now, venue: "ethereum-chain", fault: "stale" });
+  await decideThrough(pool, ago(370), now);
+  interface Detail {
+    state: string;
+    chain: { venue: string; standsSince: string; providers: string[]; incident: string } | null;
+    endpoints: { component: string; target: string | null; lag: unknown }[];
+  }
+  const about = async (id: string) => (await api.ask<Detail>(`/v1/targets/${id}`)).body;
+  const chain = await about("ethereum-chain");
+  t.equal(chain.state, "outage");
+  t.match(chain.endpoints, [{ component: "rest:head", target: null, lag: null }]);
+  for (const id of ["publicnode", "drpc", "usdc"]) {
+    const provider = await about(id);
+    t.equal(provider.state, "operational", id);
+    t.match(provider.chain, { venue: "ethereum-chain", state: "outage", providers: ["publicnode", "drpc"] });
+    t.ok(Math.abs(Date.parse(provider.chain!.standsSince) - +ago(180)) < 20_000, provider.chain!.standsSince);
+    const { text, links } = await getPage(port, `/venues/${id}`);
+    t.match(
+      text,
+      /Ethereum chain has stood still or gone back since .* at all 2 providers that we read; none of them is down for it\./,
+    );
+    t.ok(links.includes(`/incidents/${provider.chain!.incident}`));
+  }
+  for (const id of ["kraken", "solana", "redstone"]) t.equal((await about(id)).chain, null, id);
+  const own = await getPage(port, "/venues/ethereum-chain");
+  t.match(own.text, /^Ethereum chain is down: New blocks failing in 3 of 3 regions/);
+  t.match(own.text, /read at publicnode, drpc .* no provider has a new block for more than 60 s/);
+  t.match(own.text, /If it stands at all of them, it is the fault of none\./);
+  t.ok(own.links.includes("/venues/publicnode"));
+  const { incident } = chain.chain!;
+  const said = await api.ask<{ incident: object; note: string }>(`/v1/incidents/${incident}`);
+  t.match(said.body.incident, { venue: "ethereum-chain", component: "rest:head", fault: "stale" });
+  t.match(said.body.note, /^It is the chain that stands, .* \(publicnode, drpc\) .* none of them is at fault\.$/);
+  t.match((await getPage(port, `/incidents/${incident}`)).text, /It is the chain that stands/);
+  const open = (await api.ask<{ incidents: { venue: string }[] }>("/v1/incidents?status=open")).body.incidents;
+  t.same(
+    open.map(({ venue }) => venue),
+    ["ethereum-chain"],
+    "one cause is one incident",
+  );
+});
+
+void t.test("a venue in trouble", async (t) => {
+  const { pool, registry } = await emptied(database);
+  await troubledBoard(pool);
+  const { port } = await serve(t, { pool, registry });
+  await t.test("answers in a sentence", async (t) => {
+    const { text, title, icon } = await getPage(port, "/venues/okx");
+    t.match(text, /^OKX is (degraded|down): Ticker (failing|degraded) in 2 of 3 regions for 2 minutes\./);
+    t.match(title, /^OKX is (degraded|down): Ticker/);
+    t.match(icon, /^(degraded|outage)$/);
+  });
+  await t.test("shows what each region sees, and why", async (t) => {
+    const { text } = await getPage(port, "/venues/okx");
+    t.match(text, /Ticker REST Down Down \d+ of \d+ failed, newest: no answer in time Healthy Down \d+ of \d+ failed/);
+    t.match(text, /Ticker stream Healthy Healthy Healthy Healthy/);
+  });
+  await t.test("shows endpoints and streams from one region", async (t) => {
+    const here = (await getPage(port, "/venues/okx")).text;
+    t.match(here, /Endpoints as seen from Central Europe .* Ticker Down newest: no answer in time/);
+    t.match(here, /Streams as heard from Central Europe .* Trades Healthy 100 % of \d+ 240 900 ms; a stall after/);
+    const there = (await getPage(port, "/venues/okx?region=ap-southeast&range=7d")).text;
+    t.match(there, /Endpoints as seen from Southeast Asia .* Ticker Healthy/);
+    t.match(there, /hour by hour, seen from Southeast Asia/);
+  });
+  await t.test("lists its incident, and the thresholds that apply", async (t) => {
+    const { text, links } = await getPage(port, "/venues/okx");
+    t.match(text, /Incidents (Down|Degraded) OKX: Ticker first seen by 2 of 3 regions, began/);
+    t.ok(links.includes("/incidents?venue=okx"));
+    t.match(text, /Fewest regions that must agree 2 regions/);
+    t.match(text, /no full answer within/);
+  });
+  await t.test("other venues are as healthy as their regions see them", async (t) => {
+    const { text, icon } = await getPage(port, "/venues/binance");
+    t.match(text, /^Binance is healthy, as 3 of 3 regions see it\./);
+    t.equal(icon, "operational");
+    t.match(
+      (await getPage(port, "/venues/gemini")).text,
+      /^We do not know whether Gemini works: fewer than half of its components/,
+    );
+  });
+});
+
+void t.test("regions that are not counted", async (t) => {
+  const { pool, registry } = await emptied(database);
+  const { port } = await serve(t, { pool, registry });
+  const okx = async () => (await getPage(port, "/venues/okx")).text;
+  await t.test("an impaired one", async (t) => {
+    await measured(pool, { from: ago(600), to: ago(0) });
+    await measured(pool, { from: ago(190), to: ago(0), fault: "timeout", regions: ["us-east"] });
+    await decideThrough(pool, ago(210), ago(2));
+    t.match(await okx(), /^OKX is healthy, as 2 of 2 regions see it\. 1 more region does not count\./);
+    t.match(await okx(), /not counted: region impaired/);
+    t.match(await okx(), /US East (Down|Degraded) no: it is impaired/);
+  });
+  await t.test("one that stands alone for long", async (t) => {
+    await pool.query(sql`truncate impairment`);
+    await measured(pool, { from: ago(120), to: ago(0) });
+    await measured(pool, { from: ago(120), to: ago(0), fault: "http", regions: ["us-east"], venue: "okx" });
+    await pool.query(sql`
+      insert into outlier (component_id, region_id, started_at)
+      select component_id, region_id, now() - interval '1 hour'
+      from component join venue using (venue_id) cross join region
+      where venue = 'okx' and component = 'rest:ticker' and region = 'us-east'
+    `);
+    await decide(pool);
+    t.match(
+      await okx(),
+      /failed, newest: an error instead of an answer not counted: it has seen this bad for long while no quorum did/,
+    );
+  });
+  await t.test("one that the venue refuses", async (t) => {
+    await pool.query(sql`truncate outlier`);
+    await measured(pool, { from: ago(120), to: ago(0) });
+    await measured(pool, { from: ago(120), to: ago(0), fault: "blocked", regions: ["us-east"], venue: "okx" });
+    await decide(pool);
+    t.match(await okx(), /failed, newest: the venue refused our region not counted: the venue refuses this place/);
+  });
+});
+
+void t.test("a venue whose trouble is over", async (t) => {
+  const { pool, registry } = await emptied(database);
+  await measured(pool, { from: ago(120), to: ago(0) });
+  await onThreeSaturdays(pool);
+  await readThrough(pool, "okx", ago(100_000), ago(60));
+  const hostile = { title: "<b>ticker</b>", url: "javascript:alert(1)" };
+  await said(pool, "okx", ago(30), [whole(notice("a", ago(4_000), hostile))]);
+  await decide(pool);
+  const { port } = await serve(t, { pool, registry });
+  const { text, html, links } = await getPage(port, "/venues/okx");
+  t.match(text, /Ticker \(REST\) down: 3 of 3 incidents began on Saturdays between 11:00 and 12:00 UTC, on 3 days/);
+  t.match(text, /What OKX itself says Its status feed can be read\. Last read: .*\d\d:\d\d UTC/);
+  t.match(text, /<b>ticker<\/b> incident, investigating .* no incident of ours/, "as text");
+  t.notMatch(html, /<b>ticker|href="javascript/, "neither markup nor a link");
+  t.ok(links.includes("/detection"));
+});
+
+/** Three outages of OKX' ticker, each at 11:20 UTC of a Saturday. */
+async function onThreeSaturdays(db: Db): Promise<void> {
+  const sinceSaturday = ((new Date().getUTCDay() + 1) % 7) + 7;
+  for (const week of [0, 1, 2]) {
+    const day = ago((sinceSaturday + 7 * week) * 86_400)
+      .toISOString()
+      .slice(0, 10);
+    await pastIncident(db, { venue: "okx", component: "rest:ticker", startedAt: `${day}T11:20:00Z`, minutes: 5 });
+  }
+}
+
+void t.test("a venue with sixty components", async (t) => {
+  const { pool, registry } = await emptied(database);
+  await pool.query(sql`
+    insert into component (venue_id, component, label, target, cadence_ms, position)
+    select venue_id, 'rest:part' || chr(97 + n / 26) || chr(97 + n % 26), 'Part ' || n, target, cadence_ms, 100 + n
+    from component c join venue v using (venue_id) cross join generate_series(1, 52) as n
+    where v.venue = 'okx' and c.component = 'rest:ticker'
+  `);
+  await measured(pool, { from: ago(120), to: ago(0), venue: "okx" });
+  await measured(pool, { from: ago(60), to: ago(0), venue: "okx", component: "rest:ticker", fault: "timeout" });
+  await decide(pool);
+  const { port } = await serve(t, { pool, registry });
+  const { text } = await getPage(port, "/venues/okx");
+  t.match(text, /Components by region .{0,80} Ticker REST .{0,250} 59 more components are healthy in every region/);
+});
+
+void t.test("hostile texts stay texts", async (t) => {
+  const { pool, registry } = await emptied(database);
+  await pool.query(sql`update venue set name = ${"<script>alert(1)</script>\u202e"} where venue = 'okx'`);
+  await pool.query(sql`update venue set name = ${"x".repeat(200)} where venue = 'kraken'`);
+  await pool.query(sql`update component set label = ${"</h1><img src=x>\u202e"} where component = 'rest:ticker'`);
+  await pool.query(sql`update region set name = ${"<i>US\u202e"} where region = 'us-east'`);
+  await measured(pool, { from: ago(120), to: ago(0) });
+  await measured(pool, { from: ago(60), to: ago(0), component: "rest:ticker", fault: "timeout" });
+  await decide(pool);
+  const { port } = await serve(t, { pool, registry });
+  const { html, text } = await getPage(port, "/venues/okx");
+  t.notMatch(html, /<script>alert|<img|<i>US/);
+  t.match(text, /^\u2068<script>alert\(1\)<\/script>\u2069 is /, "it cannot reverse the text after it");
+  t.match((await getPage(port, "/venues/kraken")).text, /^x{200} is /);
+});
+
+void t.test("addresses of a venue's page", async (t) => {
+  const { pool, registry } = await emptied(database);
+  await measured(pool, { from: ago(60), to: ago(0), venue: "okx" });
+  await decide(pool);
+  const [first, ...others] = registry.venues;
+  const renamed = { ...registry, venues: [{ ...first!, formerIds: ["formerly"] }, ...others] };
+  const { port } = await serve(t, { pool, registry: renamed });
+  await redirects(t, port, first!.id);
+  await t.test("an unknown venue, range or region", async (t) => {
+    t.equal((await getPage(port, "/venues/nowhere")).status, 404);
+    t.equal((await getPage(port, "/is-nowhere-down")).status, 404);
+    t.equal((await getPage(port, "/venues/okx?range=1y")).status, 400);
+    t.equal((await getPage(port, "/venues/okx?region=moon")).status, 400);
+    t.equal((await getPage(port, "/venues/okx?region=&range=")).status, 200, "empty fields select nothing");
+  });
+  await t.test("the page has the API's cache rules", async (t) => {
+    const { headers } = await getPage(port, "/venues/okx");
+    t.match(headers, { "cache-control": "public, max-age=5, stale-while-revalidate=30" });
+    t.equal((await getPage(port, "/venues/okx", { "if-none-match": headers["etag"]! })).status, 304);
+  });
+});
+
+async function redirects(t: Test, port: number, present: string) {
+  const target = async (path: string) => {
+    const { status, headers } = await getPage(port, path);
+    t.match(headers["cache-control"], /max-age/);
+    return `${status} ${headers["location"]}`;
+  };
+  t.equal(await target("/is-okx-down"), "301 /venues/okx");
+  t.equal(await target("/is-binance-futures-down"), "301 /venues/binance-futures");
+  t.equal(await target("/is-formerly-down"), `301 /venues/${present}`);
+  t.equal(await target("/venues/formerly?range=7d"), `301 /venues/${present}?range=7d`);
+}
