@@ -14,7 +14,7 @@ import { makeDerived, dataOf } from "../board/snapshot.js";
 import { statusResponse } from "../board/status.js";
 import { noSuchView, venueStateResponse, noSuchVenue } from "../board/venue-state.js";
 import { assetPath } from "../pages/assets.js";
-import { exactText, isolated, msText, percentText } from "../pages/format.js";
+import { exactText, isolated, msText, percentText, ageText } from "../pages/format.js";
 import { embedPolicy, type PagesOptions } from "../pages/page-answer.js";
 import {
   commonFault,
@@ -26,7 +26,7 @@ import {
   Sign,
   signOutlines,
 } from "../pages/parts.js";
-import { ageText, language, siteWords, type State } from "../pages/words.js";
+import { language, siteWords, type State } from "../pages/words.js";
 
 export type EmbedOptions = Pick<PagesOptions, "registry" | "boards" | "siteNotice">;
 

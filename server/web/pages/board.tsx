@@ -6,7 +6,7 @@ import { regionsResponse } from "../board/regions.js";
 import { type Boards, dataOf } from "../board/snapshot.js";
 import { statusResponse } from "../board/status.js";
 import { type Board, headlineOf } from "./board-headline.js";
-import { msText, percentText } from "./format.js";
+import { msText, percentText, ageText } from "./format.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import {
@@ -27,7 +27,7 @@ import {
   StateWord,
   type PublishedIncident,
 } from "./parts.js";
-import { ageText, boardWords, categoryWords, type State, stateMeanings, stateWords } from "./words.js";
+import { boardWords, categoryWords, type State, stateMeanings, stateWords } from "./words.js";
 
 export function boardRoute(boards: Boards, rendered: Rendered): RequestHandler {
   const read = parameterReader(boardParameters);

@@ -7,11 +7,11 @@ import type { TypeOf } from "../api/shapes.js";
 import { reliabilityParameters, reliabilityResponse } from "../board/reliability.js";
 import { type Windows, dataOf } from "../board/snapshot.js";
 import { withoutEmpty } from "./board.js";
-import { counted, durationText, isolated, msText, nameList, percentText } from "./format.js";
+import { counted, durationText, isolated, msText, nameList, percentText, ageText } from "./format.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import { Instant, TableFrame, WindowForm } from "./parts.js";
-import { ageText, compareWords, windowWords } from "./words.js";
+import { compareWords, windowWords } from "./words.js";
 
 export function compareRoute(registry: Registry, windows: Windows, rendered: Rendered): RequestHandler {
   const { days, category } = reliabilityParameters;

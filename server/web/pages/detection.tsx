@@ -6,11 +6,11 @@ import type { TypeOf } from "../api/shapes.js";
 import { detectionParameters, detectionResponse, type feed } from "../board/detection.js";
 import { type Windows, dataOf } from "../board/snapshot.js";
 import { withoutEmpty } from "./board.js";
-import { durationText, isolated } from "./format.js";
+import { durationText, isolated, ageText } from "./format.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import { Instant, TableFrame, WindowForm } from "./parts.js";
-import { ageText, windowWords } from "./words.js";
+import { windowWords } from "./words.js";
 
 export function detectionPageRoute(windows: Windows, rendered: Rendered): RequestHandler {
   const read = parameterReader(detectionParameters);

@@ -4,7 +4,7 @@ import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { cacheOf, incidentDetailResponse, incidentNamed } from "../board/incident.js";
 import { dataOf } from "../board/snapshot.js";
-import { durationText, isolated, msText, offsetText, sinceMs } from "./format.js";
+import { durationText, isolated, msText, offsetText, sinceMs, ageText } from "./format.js";
 import {
   ErrorTable,
   Evidence,
@@ -17,7 +17,7 @@ import {
 import { answerPage, type PagesOptions, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import { Elapsed, ExactInstant, IncidentList, Instant, isOnlyLimiting, Sign, StateWord, WebLink } from "./parts.js";
-import { ageText, boardWords, faultMeanings, incidentPageWords, noticeWords, verbOf } from "./words.js";
+import { boardWords, faultMeanings, incidentPageWords, noticeWords, verbOf } from "./words.js";
 
 type Needs = Pick<PagesOptions, "pool" | "registry" | "incidents">;
 

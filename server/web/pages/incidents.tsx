@@ -12,11 +12,10 @@ import {
 } from "../board/incidents.js";
 import { dataOf } from "../board/snapshot.js";
 import { withoutEmpty } from "./board.js";
-import { dayText, instantText } from "./format.js";
+import { dayText, instantText, ageText } from "./format.js";
 import { answerPage, type PagesOptions, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import { type PublishedIncident, CategoryField, IncidentList, SelectField } from "./parts.js";
-import { ageText } from "./words.js";
 
 type Needs = Pick<PagesOptions, "registry" | "incidents">;
 

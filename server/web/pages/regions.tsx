@@ -3,7 +3,7 @@ import { type TroubleKind, type UnmeasuredReason, unmeasuredReasons } from "../.
 import { regionsResponse } from "../board/regions.js";
 import { type Boards, dataOf } from "../board/snapshot.js";
 import { statusResponse } from "../board/status.js";
-import { durationText, isolated, msText, nameList, percentText, sinceMs } from "./format.js";
+import { durationText, isolated, msText, nameList, percentText, sinceMs, ageText } from "./format.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import {
@@ -17,7 +17,7 @@ import {
   TableHead,
   vantageText,
 } from "./parts.js";
-import { ageText, faultMeanings, regionsWords, type State } from "./words.js";
+import { faultMeanings, regionsWords, type State } from "./words.js";
 
 export function regionsPageRoute(boards: Boards, rendered: Rendered): RequestHandler {
   return async (_request, response) => {

@@ -9,7 +9,7 @@ import { dataOf } from "../board/snapshot.js";
 import { noSuchVenue } from "../board/venue-state.js";
 import { exchangeResponse, venueParameters } from "../board/venue.js";
 import { withoutEmpty } from "./board.js";
-import { durationText, exactText, isolated, msText, sinceMs } from "./format.js";
+import { durationText, exactText, isolated, msText, sinceMs, ageText } from "./format.js";
 import { answerPage, type PagesOptions, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import {
@@ -44,7 +44,7 @@ import {
   type VenueMatrix,
   type VenueView,
 } from "./venue-measurements.js";
-import { ageText, boardWords, categoryWords, matrixWords, noticeWords, stateWords, viewWords } from "./words.js";
+import { boardWords, categoryWords, matrixWords, noticeWords, stateWords, viewWords } from "./words.js";
 
 type VenueRoute = RequestHandler<{ venue: string }>;
 

@@ -7,11 +7,11 @@ import { type Boards, dataOf } from "../board/snapshot.js";
 import { statusResponse } from "../board/status.js";
 import { type Board, headlineOf } from "./board-headline.js";
 import { boardParameters, type Filter, selectedVenues, withoutEmpty } from "./board.js";
-import { isolated } from "./format.js";
+import { isolated, ageText } from "./format.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import { commonFault, Elapsed, Headline, healthOf, lookOf, type Regions, Sign, StateWord } from "./parts.js";
-import { ageText, boardWords } from "./words.js";
+import { boardWords } from "./words.js";
 
 /** As the board's, but trouble comes first unless the address says otherwise. */
 const wallParameters = {

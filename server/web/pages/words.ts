@@ -2,7 +2,6 @@
 import type { Fault } from "../../../shared/measurement/sample.js";
 import type { Category } from "../../../shared/registry/registry.js";
 import type { state, TypeOf } from "../api/shapes.js";
-import { counted } from "./format.js";
 
 export type State = TypeOf<typeof state>;
 
@@ -151,12 +150,4 @@ export const noticeWords = {
 
 export function verbOf(fault: Fault | null): FaultVerb | undefined {
   return fault === null ? undefined : faultVerbs[fault];
-}
-
-/** The age of stale data's newest decision, in words; null while it is not stale, and before the first decision. */
-export function ageText({ ageSeconds }: { ageSeconds: number | null }): string | null {
-  if (ageSeconds === null) return null;
-  if (ageSeconds < 120) return counted(ageSeconds, "second");
-  if (ageSeconds < 7_200) return counted(Math.floor(ageSeconds / 60), "minute");
-  return counted(Math.floor(ageSeconds / 3_600), "hour");
 }

@@ -21,8 +21,8 @@ import { officialIncident } from "../board/detection.js";
 import { incident } from "../board/incidents.js";
 import { makeDerived, type Snapshots, dataOf } from "../board/snapshot.js";
 import { noSuchVenue } from "../board/venue-state.js";
-import { durationText, exactText, isolated, sinceMs } from "../pages/format.js";
-import { ageText, verbOf } from "../pages/words.js";
+import { durationText, exactText, isolated, sinceMs, ageText } from "../pages/format.js";
+import { verbOf } from "../pages/words.js";
 import {
   type StatuspageComponent,
   type StatuspageDocument,

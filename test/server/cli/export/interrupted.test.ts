@@ -218,7 +218,8 @@ async function flat(t: Test, pool: Pool, folder: string) {
     await write(pool, join(folder, `memory-${day}`), { onProgress }, wanted);
     grown.push(most);
   }
-  t.ok(grown[1]! < grown[0]! + 4 * 2 ** 20, `three days took ${grown[1]} bytes, one took ${grown[0]}`);
+  // the rows of two days would take more than a hundred
+  t.ok(grown[1]! < grown[0]! + 8 * 2 ** 20, `three days took ${grown[1]} bytes, one took ${grown[0]}`);
 }
 
 async function impossible(t: Test, pool: Pool, folder: string) {
