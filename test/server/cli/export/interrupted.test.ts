@@ -204,10 +204,11 @@ async function unwritable(t: Test, pool: Pool, folder: string) {
   t.same(namesIn(folder), before);
 }
 
-/** Twice: the largest file and row group decide, not how many there are. */
+/** The largest file and row group decide, not how many there are. */
 async function flat(t: Test, pool: Pool, folder: string) {
   const grown: number[] = [];
-  for (const day of [1, 3]) {
+  // the first frees what earlier tests left behind, which would hide what it takes itself
+  for (const [i, day] of [1, 1, 3].entries()) {
     const before = usedBytes();
     let most = 0;
     let step = 0;
@@ -215,11 +216,10 @@ async function flat(t: Test, pool: Pool, folder: string) {
       if (step++ % 5 === 0) most = Math.max(most, usedBytes() - before);
     };
     const wanted = { ...okx, period: { from, to: new Date(+from + day * dayMs) } };
-    await write(pool, join(folder, `memory-${day}`), { onProgress }, wanted);
-    grown.push(most);
+    await write(pool, join(folder, `memory-${i}`), { onProgress }, wanted);
+    if (i > 0) grown.push(most);
   }
-  // the rows of two days would take more than a hundred
-  t.ok(grown[1]! < grown[0]! + 8 * 2 ** 20, `three days took ${grown[1]} bytes, one took ${grown[0]}`);
+  t.ok(grown[1]! < grown[0]! + 2 * 2 ** 20, `three days took ${grown[1]} bytes, one took ${grown[0]}`);
 }
 
 async function impossible(t: Test, pool: Pool, folder: string) {
