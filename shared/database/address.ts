@@ -1,3 +1,9 @@
+/**
+ * An address may have several hosts, as in libpq: `postgres://user@a:5432,b:5433/database`. They are the servers of one
+ * cluster with one primary. The settings refuse libpq's other form, `?host=a,b`, which node-postgres would look up as
+ * one name.
+ */
+
 /** Hosts and database, which may be shown; without user, password and parameters. */
 export function placeOf(url: string): string {
   const hosts = addressesOf(url).map(hostOf).join(",");
@@ -19,11 +25,7 @@ export function hostOf(url: string): string {
   return new URL(url).host;
 }
 
-// An address may have several hosts, as in libpq: `postgres://user@a:5432,b:5433/database`. They are the servers of one
-// cluster with one primary. The settings refuse libpq's other form, `?host=a,b`, which node-postgres would look up as
-// one name.
-
-export const address = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
+const address = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
 
 /** @param password for all hosts; an address that has its own keeps it */
 export function withPassword(url: string, password: string | null): string {
