@@ -1,7 +1,7 @@
 import type { Registry } from "../../shared/registry/registry.js";
 import { fixed, json, type Operation, perTick } from "./api/operation.js";
-import { presentIds } from "./api/parameters.js";
 import { exampleOf, type Schema, slug, text, venueId } from "./api/shapes.js";
+import { presentIds } from "./api/venue-ids.js";
 import { embedOperations } from "./badges/badges.js";
 import { detectionParameters, detectionResponse } from "./board/detection.js";
 import { incidentCache, incidentDetailResponse, slugPattern } from "./board/incident.js";

@@ -1,8 +1,9 @@
 /** What the tools of agents read: bodies of the API, in this process or from a service elsewhere. */
 import type { Registry } from "../../../shared/registry/registry.js";
-import { parameterReader, presentIds } from "../api/parameters.js";
+import { parameterReader } from "../api/parameters.js";
 import { Problem } from "../api/problem.js";
 import type { Schema, state, TypeOf } from "../api/shapes.js";
+import { presentIds } from "../api/venue-ids.js";
 import { incidentsOf, incidentsReader, incidentsResponse } from "../board/incidents.js";
 import { reliabilityResponse } from "../board/reliability.js";
 import { type Boards, type Snapshot, type Snapshots, type Windows, dataOf } from "../board/snapshot.js";

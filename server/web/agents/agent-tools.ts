@@ -1,9 +1,10 @@
 /** What agents can ask. Each tool answers with a sentence and a body of the API. */
 import { eitherOf, integer, list, object, oneOf, text, withOptional } from "../api/shapes.js";
+import { type NamedVenue, nearVenue, plainName } from "../api/venue-ids.js";
 import { incidentsResponse } from "../board/incidents.js";
 import { reliabilityResponse } from "../board/reliability.js";
 import { statusResponse } from "../board/status.js";
-import { type RegionView, venueStateResponse, type NamedVenue, nearVenue, plainName } from "../board/venue-state.js";
+import { type RegionView, venueStateResponse } from "../board/venue-state.js";
 import { exchangeResponse } from "../board/venue.js";
 import { durationText, sinceMs } from "../pages/format.js";
 import { faultVerbs } from "../pages/words.js";

@@ -4,6 +4,7 @@ import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 import { categories, type Registry } from "../../../shared/registry/registry.js";
 import { instantExpected, instantPattern, isOnCalendar, spelledOut } from "../../../shared/text/instant.js";
 import { badParameters, type BadParameter, shortened } from "./problem.js";
+import { presentIds } from "./venue-ids.js";
 
 /** A query parameter: its schema, the parser of its text, and the text of its error. */
 export interface Parameter<Value> {
@@ -164,11 +165,4 @@ function compiled(parameters: Parameters): Record<string, ValidateFunction> {
 
 function fallback(value: unknown): SchemaObject {
   return value === null ? {} : { default: value };
-}
-
-/** Each venue's present id, by its present and former ids. */
-export function presentIds(registry: Registry): ReadonlyMap<string, string> {
-  return new Map(
-    watchedVenues(registry).flatMap(({ id, formerIds = [] }) => [id, ...formerIds].map((one) => [one, id] as const)),
-  );
 }

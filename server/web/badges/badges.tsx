@@ -6,13 +6,14 @@ import type { Fault } from "../../../shared/measurement/sample.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { answerBody, answerJson, dataCache } from "../api/answer.js";
 import { json, type Operation, perTick } from "../api/operation.js";
-import { choice, parameterReader, viewOf, presentIds } from "../api/parameters.js";
+import { choice, parameterReader, viewOf } from "../api/parameters.js";
 import { badParameters } from "../api/problem.js";
 import { queryOf } from "../api/request.js";
 import { bytes, integer, named, object, type Schema, shownAs, text, type TypeOf } from "../api/shapes.js";
+import { noSuchVenue, noSuchView, venueFinder } from "../api/venue-ids.js";
 import { makeDerived, dataOf } from "../board/snapshot.js";
 import { statusResponse } from "../board/status.js";
-import { noSuchView, venueStateResponse, noSuchVenue } from "../board/venue-state.js";
+import { venueStateResponse } from "../board/venue-state.js";
 import { assetPath } from "../pages/assets.js";
 import { exactText, isolated, msText, percentText, ageText } from "../pages/format.js";
 import { embedPolicy, type PagesOptions } from "../pages/page-answer.js";
@@ -37,14 +38,13 @@ const mostBytes = 2_000_000;
 
 /** The routes by path. */
 export function embedRoutes({ registry, boards, siteNotice = null }: EmbedOptions) {
-  const ids = presentIds(registry);
+  const venueOf = venueFinder(registry);
   const derived = makeDerived(mostBytes);
   const readBadge = parameterReader(badgeParameters(registry));
 
   /** A venue's row on the board, how old the board is, and what both are made from. */
   async function rowOf(asked: string) {
-    const id = ids.get(asked);
-    if (id === undefined) throw noSuchVenue(asked, registry);
+    const id = venueOf(asked);
     const snapshot = (await boards.status(null))!;
     const board = dataOf(statusResponse, snapshot);
     const venue = board.venues.find((row) => row.id === id);
@@ -57,8 +57,7 @@ export function embedRoutes({ registry, boards, siteNotice = null }: EmbedOption
     if (region === null) return rowOf(asked);
     if (show !== "state")
       throw badParameters([{ parameter: "region", message: `expected show=state beside it; got show=${show}` }]);
-    const id = ids.get(asked);
-    if (id === undefined) throw noSuchVenue(asked, registry);
+    const id = venueOf(asked);
     const snapshot = await boards.state(id, region);
     if (snapshot === null) throw noSuchView(id, region);
     const { components, ...seen } = dataOf(venueStateResponse, snapshot);

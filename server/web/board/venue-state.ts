@@ -1,11 +1,8 @@
-/** What one region by itself sees of a venue, as `sql/board/028-region-views.sql` says it. */
+/** The state of one venue, by quorum over all regions, or as one region alone sees it. */
 import type { RequestHandler } from "express";
-import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 import type { Registry } from "../../../shared/registry/registry.js";
-import { nearestWord } from "../../../shared/text/nearest-word.js";
 import { answerJson } from "../api/answer.js";
-import { parameterReader, viewOf, presentIds } from "../api/parameters.js";
-import { Problem, shortened } from "../api/problem.js";
+import { parameterReader, viewOf } from "../api/parameters.js";
 import { queryOf } from "../api/request.js";
 import {
   category,
@@ -29,8 +26,31 @@ import {
   venueId,
   venueName,
 } from "../api/shapes.js";
+import { noSuchVenue, noSuchView, venueFinder } from "../api/venue-ids.js";
 import { component, presentFault } from "./component.js";
 import { type Boards } from "./snapshot.js";
+
+/** `/v1/targets/{venue}/state`, and the same bytes below `/v1/exchanges`: for programs that ask often. */
+export function venueStateRoute(registry: Registry, boards: Boards): RequestHandler<{ venue: string }> {
+  const read = parameterReader(venueStateParameters(registry));
+  const venueOf = venueFinder(registry);
+  return async (request, response) => {
+    const venue = venueOf(request.params.venue);
+    const { region } = read(queryOf(request));
+    const snapshot = await boards.state(venue, region);
+    if (!snapshot) throw region === null ? noSuchVenue(venue) : noSuchView(venue, region);
+    await answerJson(response, snapshot);
+  };
+}
+
+export function venueStateParameters(registry: Registry) {
+  return {
+    region: viewOf(
+      registry,
+      "As this region alone sees it: `state`, `since`, and those of the components. Absent: by quorum over all regions.",
+    ),
+  };
+}
 
 /** A separate constant: as an argument, its words would be inferred as `string`. */
 const reasons = oneOf(
@@ -137,86 +157,3 @@ export const venueStateResponse = named(
     ),
   }),
 );
-
-export function venueStateParameters(registry: Registry) {
-  return {
-    region: viewOf(
-      registry,
-      "As this region alone sees it: `state`, `since`, and those of the components. Absent: by quorum over all regions.",
-    ),
-  };
-}
-
-/** `/v1/targets/{venue}/state`, and the same bytes below `/v1/exchanges`: for programs that ask often. */
-export function venueStateRoute(registry: Registry, boards: Boards): RequestHandler<{ venue: string }> {
-  const read = parameterReader(venueStateParameters(registry));
-  const ids = presentIds(registry);
-  return async (request, response) => {
-    const asked = request.params.venue;
-    const venue = ids.get(asked);
-    if (venue === undefined) throw noSuchVenue(asked, registry);
-    const { region } = read(queryOf(request));
-    const snapshot = await boards.state(venue, region);
-    if (!snapshot) throw region === null ? noSuchVenue(venue) : noSuchView(venue, region);
-    await answerJson(response, snapshot);
-  };
-}
-
-/** The registry has both, but the database does not yet. */
-export function noSuchView(venue: string, region: string): Problem {
-  return new Problem(
-    503,
-    `The database does not have both venue ${venue} and region ${region} yet: venuewatch migrate adds them. Try again later.`,
-  );
-}
-
-/** @param registry absent: it has the venue, only the database does not */
-export function noSuchVenue(venue: string, registry?: Registry): Problem {
-  const near = registry ? nearVenue(shortened(venue), namedVenues(registry)) : null;
-  const meant = near === null ? "" : ` Did you mean ${near.id}?`;
-  return new Problem(
-    404,
-    `Unknown venue ${JSON.stringify(shortened(venue))}.${meant} /v1/status lists all watched venues.`,
-  );
-}
-
-function namedVenues(registry: Registry): NamedVenue[] {
-  return watchedVenues(registry).map(({ id, name, ccxt }) => ({ id, name, ccxtId: ccxt?.id ?? null }));
-}
-
-// Guesses which venue somebody means by an id that no venue has.
-
-export interface NamedVenue {
-  id: string;
-  name: string;
-  /** What ccxt calls it; null: it is not in ccxt. */
-  ccxtId: string | null;
-}
-
-export function nearVenue<Venue extends NamedVenue>(typed: string, venues: readonly Venue[]): Venue | null {
-  const plain = plainName(typed);
-  const called = venues.find((venue) => wordsOf(venue).some((word) => plainName(word) === plain));
-  if (called) return called;
-  const words = venues.flatMap((venue) => [venue.id, venue.name].map((word) => ({ venue, word: plainName(word) })));
-  // the longest: "binance futures exchange" means `binance-futures`, not `binance`
-  const [within] = words
-    .filter(({ word }) => word.length > 2 && plain.includes(word))
-    .sort((a, b) => b.word.length - a.word.length);
-  if (within) return within.venue;
-  // the shortest, and not by a mere syllable: `usd` and `coin` occur in unrelated names
-  const [longer] = words
-    .filter(({ word }) => plain.length >= 5 && word.includes(plain))
-    .sort((a, b) => a.word.length - b.word.length);
-  if (longer) return longer.venue;
-  const nearest = nearestWord(typed, venues.flatMap(wordsOf));
-  return venues.find((venue) => wordsOf(venue).some((word) => word === nearest)) ?? null;
-}
-
-function wordsOf({ id, name, ccxtId }: NamedVenue): string[] {
-  return ccxtId === null ? [id, name] : [id, name, ccxtId];
-}
-
-/** `Binance US`, `binance-us` and `Binance.US` are the same to people. */
-export function plainName(name: string): string {
-  return name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
-}

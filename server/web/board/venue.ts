@@ -1,7 +1,7 @@
 import type { RequestHandler } from "express";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { answerJson } from "../api/answer.js";
-import { choice, region, presentIds } from "../api/parameters.js";
+import { choice, region } from "../api/parameters.js";
 import { queryOf } from "../api/request.js";
 import {
   day,
@@ -29,6 +29,7 @@ import {
   venueId,
   venueName,
 } from "../api/shapes.js";
+import { noSuchVenue, venueFinder } from "../api/venue-ids.js";
 import { component, componentLabel, fault, presentFault, target } from "./component.js";
 import { detection, official } from "./detection.js";
 import { incident } from "./incidents.js";
@@ -44,7 +45,60 @@ import {
   propertiesOf,
   type TableSchema,
 } from "./tables.js";
-import { regionView, noSuchVenue } from "./venue-state.js";
+import { regionView } from "./venue-state.js";
+
+/** `/v1/exchanges/{venue}` and `/v1/targets/{venue}`: one venue in detail, the same bytes on both paths. */
+export function venueRoute(
+  registry: Registry,
+  boards: Boards,
+  answerTable: AnswerTable,
+): RequestHandler<{ venue: string }> {
+  const read = formReader(venueParameters(registry), null);
+  const venueOf = venueFinder(registry);
+
+  return async (request, response) => {
+    const venue = venueOf(request.params.venue);
+    const { range, region, format, decimal } = read(queryOf(request));
+    if (format !== "json") return answerTable(response, { format, decimal }, daysOf(venue));
+    const snapshot = await boards.venue(venue, range, region);
+    if (!snapshot) throw noSuchVenue(venue);
+    await answerJson(response, snapshot);
+  };
+}
+
+/** `/v1/targets/{venue}/days.csv` and `.xlsx`: the venue's days as a table. */
+export function venueDaysRoute(
+  registry: Registry,
+  answerTable: AnswerTable,
+  ending: TableFormat,
+): RequestHandler<{ venue: string }> {
+  const read = formReader({}, ending);
+  const venueOf = venueFinder(registry);
+
+  return async (request, response) => {
+    const venue = venueOf(request.params.venue);
+    const { decimal } = read(queryOf(request));
+    await answerTable(response, { format: ending, decimal }, daysOf(venue));
+  };
+}
+
+function daysOf(venue: string): Table {
+  return {
+    ...{ file: "venue_csv", values: [venue], schema: venueTable, name: `${venue}-days-90` },
+    empty: () => noSuchVenue(venue),
+  };
+}
+
+export function venueParameters(registry: Registry) {
+  return {
+    range: choice(
+      "Window of the latency chart and the tables: 24h in one-minute buckets, 7d in one-hour buckets.",
+      ["24h", "7d"],
+      "24h",
+    ),
+    region: region(registry),
+  };
+}
 
 const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const;
 
@@ -346,72 +400,6 @@ export const exchangeResponse = named(
     excluded,
   }),
 );
-
-export function venueParameters(registry: Registry) {
-  return {
-    range: choice(
-      "Window of the latency chart and the tables: 24h in one-minute buckets, 7d in one-hour buckets.",
-      ["24h", "7d"],
-      "24h",
-    ),
-    region: region(registry),
-  };
-}
-
-/** `/v1/exchanges/{venue}` and `/v1/targets/{venue}`: one venue in detail, the same bytes on both paths. */
-export function venueRoute(
-  registry: Registry,
-  boards: Boards,
-  answerTable: AnswerTable,
-): RequestHandler<{ venue: string }> {
-  const read = formReader(venueParameters(registry), null);
-  const venueOf = venueFinder(registry);
-
-  return async (request, response) => {
-    const venue = venueOf(request.params.venue);
-    const { range, region, format, decimal } = read(queryOf(request));
-    if (format !== "json") return answerTable(response, { format, decimal }, daysOf(venue));
-    const snapshot = await boards.venue(venue, range, region);
-    if (!snapshot) throw noSuchVenue(venue);
-    await answerJson(response, snapshot);
-  };
-}
-
-/** `/v1/targets/{venue}/days.csv` and `.xlsx`: the venue's days as a table. */
-export function venueDaysRoute(
-  registry: Registry,
-  answerTable: AnswerTable,
-  ending: TableFormat,
-): RequestHandler<{ venue: string }> {
-  const read = formReader({}, ending);
-  const venueOf = venueFinder(registry);
-
-  return async (request, response) => {
-    const venue = venueOf(request.params.venue);
-    const { decimal } = read(queryOf(request));
-    await answerTable(response, { format: ending, decimal }, daysOf(venue));
-  };
-}
-
-function daysOf(venue: string): Table {
-  return {
-    ...{ file: "venue_csv", values: [venue], schema: venueTable, name: `${venue}-days-90` },
-    empty: () => noSuchVenue(venue),
-  };
-}
-
-/**
- * Returns the present id for a former one, whose answers are the same, so that programs that poll it keep working,
- * whether or not they follow redirects.
- */
-function venueFinder(registry: Registry): (asked: string) => string {
-  const ids = presentIds(registry);
-  return (asked) => {
-    const venue = ids.get(asked);
-    if (venue === undefined) throw noSuchVenue(asked, registry);
-    return venue;
-  };
-}
 
 /** `/v1/targets/{venue}` as a table. */
 export const venueTable: TableSchema = {

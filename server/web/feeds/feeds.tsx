@@ -5,11 +5,10 @@ import { renderToString } from "preact-render-to-string";
 import type { Fault } from "../../../shared/measurement/sample.js";
 import type { Category } from "../../../shared/registry/registry.js";
 import { answerBody, dataCache } from "../api/answer.js";
-import { presentIds } from "../api/parameters.js";
 import { bytes, type Schema } from "../api/shapes.js";
 import type { Site } from "../api/site.js";
+import { noSuchVenue, venueFinder } from "../api/venue-ids.js";
 import { makeDerived, type Snapshot, type Snapshots } from "../board/snapshot.js";
-import { noSuchVenue } from "../board/venue-state.js";
 import { durationText, exactText, sinceMs } from "../pages/format.js";
 import { incidentPageWords, language, verbOf } from "../pages/words.js";
 import { type CalendarData, calendarText, shown } from "./maintenance-calendar.js";
@@ -41,15 +40,8 @@ type VenueFeedRoute = RequestHandler<{ venue?: string }>;
 /** Returns the routes by path. Each answers a former id of a venue as its present one. */
 export function feedRoutes({ registry, baseUrl }: FeedOptions, snapshots: Snapshots): [string, VenueFeedRoute][] {
   const rendered = makeDerived(mostBytes);
-  const ids = presentIds(registry);
-
-  /** @throws Problem 404 */
-  function venueOf(asked: string | undefined): string | null {
-    if (asked === undefined) return null;
-    const venue = ids.get(asked);
-    if (venue === undefined) throw noSuchVenue(asked, registry);
-    return venue;
-  }
+  const find = venueFinder(registry);
+  const venueOf = (asked: string | undefined) => (asked === undefined ? null : find(asked));
 
   function feedRoute(name: string, { type, text }: Format): VenueFeedRoute {
     return async ({ params }, response) => {

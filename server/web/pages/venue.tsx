@@ -3,10 +3,10 @@ import type { ComponentChildren } from "preact";
 import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 import type { Registry, Venue } from "../../../shared/registry/registry.js";
 import { longCache } from "../api/answer.js";
-import { parameterReader, presentIds } from "../api/parameters.js";
+import { parameterReader } from "../api/parameters.js";
 import { queryOf } from "../api/request.js";
+import { noSuchVenue, venueFinder } from "../api/venue-ids.js";
 import { dataOf } from "../board/snapshot.js";
-import { noSuchVenue } from "../board/venue-state.js";
 import { exchangeResponse, venueParameters } from "../board/venue.js";
 import { withoutEmpty } from "./board.js";
 import { durationText, exactText, isolated, msText, sinceMs, ageText } from "./format.js";
@@ -52,13 +52,12 @@ type VenueRoute = RequestHandler<{ venue: string }>;
 export function venuePageRoute({ registry, boards }: PagesOptions, rendered: Rendered): VenueRoute {
   const { range, region } = venueParameters(registry);
   const read = parameterReader({ range, region });
-  const ids = presentIds(registry);
+  const venueOf = venueFinder(registry);
   const configs = new Map(watchedVenues(registry).map((venue) => [venue.id, venue]));
 
   return async (request, response) => {
     const asked = request.params.venue;
-    const venue = ids.get(asked);
-    if (venue === undefined) throw noSuchVenue(asked, registry);
+    const venue = venueOf(asked);
     const query = withoutEmpty(queryOf(request));
     if (venue !== asked) {
       response.setHeader("Cache-Control", longCache);
@@ -80,10 +79,9 @@ export function venuePageRoute({ registry, boards }: PagesOptions, rendered: Ren
 
 /** `/is-{venue}-down`, which people type and search for. */
 export function downRedirect(registry: Registry): VenueRoute {
-  const ids = presentIds(registry);
+  const venueOf = venueFinder(registry);
   return (request, response) => {
-    const venue = ids.get(request.params.venue);
-    if (venue === undefined) throw noSuchVenue(request.params.venue, registry);
+    const venue = venueOf(request.params.venue);
     response.setHeader("Cache-Control", longCache);
     response.redirect(301, `/venues/${venue}`);
   };

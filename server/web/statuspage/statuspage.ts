@@ -2,7 +2,6 @@
 import { type RequestHandler, Router } from "express";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { answerJson, longCache } from "../api/answer.js";
-import { presentIds } from "../api/parameters.js";
 import {
   category,
   flag,
@@ -17,10 +16,10 @@ import {
   type TypeOf,
   venueName,
 } from "../api/shapes.js";
+import { noSuchVenue, venueFinder } from "../api/venue-ids.js";
 import { officialIncident } from "../board/detection.js";
 import { incident } from "../board/incidents.js";
 import { makeDerived, type Snapshots, dataOf } from "../board/snapshot.js";
-import { noSuchVenue } from "../board/venue-state.js";
 import { durationText, exactText, isolated, sinceMs, ageText } from "../pages/format.js";
 import { verbOf } from "../pages/words.js";
 import {
@@ -73,13 +72,12 @@ export function statuspageRedirects(): Router {
 }
 
 function routeMaker({ registry, baseUrl, snapshots }: StatuspageOptions) {
-  const ids = presentIds(registry);
+  const venueOf = venueFinder(registry);
   const derived = makeDerived(mostBytes);
   return (name: StatuspageDocument): Route =>
     async (request, response) => {
       const asked = request.params.venue;
-      const venue = asked === undefined ? null : ids.get(asked);
-      if (venue === undefined) throw noSuchVenue(asked!, registry);
+      const venue = asked === undefined ? null : venueOf(asked);
       const snapshot = await snapshots("statuspage", [venue], [venue], heldMs);
       if (!snapshot) throw noSuchVenue(venue!);
       const body = derived(JSON.stringify([venue, name]), [snapshot], () =>
