@@ -25,6 +25,19 @@ import {
 } from "../api/shapes.js";
 import type { Windows } from "./snapshot.js";
 
+/** `/v1/detection`: our incidents against the venues' own notices. */
+export function detectionRoute(windows: Windows): RequestHandler {
+  const read = parameterReader(detectionParameters);
+  return async (request, response) => {
+    const { days } = read(queryOf(request));
+    await answerJson(response, await windows.detection(days));
+  };
+}
+
+export const detectionParameters = {
+  days: integerParameter("Length of the window in UTC days, today included.", 1, 90, 90),
+};
+
 /** Not `const: false`: client generators compare it with the text "false" and refuse every response. */
 const subjectMatched = flag("Always false: nothing tests that a notice describes the same fault.", false);
 
@@ -262,16 +275,3 @@ export const detectionResponse = named(
     },
   ),
 );
-
-export const detectionParameters = {
-  days: integerParameter("Length of the window in UTC days, today included.", 1, 90, 90),
-};
-
-/** `/v1/detection`: our incidents against the venues' own notices. */
-export function detectionRoute(windows: Windows): RequestHandler {
-  const read = parameterReader(detectionParameters);
-  return async (request, response) => {
-    const { days } = read(queryOf(request));
-    await answerJson(response, await windows.detection(days));
-  };
-}

@@ -3,6 +3,13 @@ import { answerJson } from "../api/answer.js";
 import { freshness, integer, named, object, orNull } from "../api/shapes.js";
 import type { Boards } from "./snapshot.js";
 
+/** `/v1/notify`: how soon alerts arrive. */
+export function notifyRoute(boards: Boards): RequestHandler {
+  return async (_request, response) => {
+    await answerJson(response, (await boards.notify())!);
+  };
+}
+
 export const notifyResponse = named(
   "NotifyResponse",
   object(
@@ -16,10 +23,3 @@ export const notifyResponse = named(
     },
   ),
 );
-
-/** `/v1/notify`: how soon alerts arrive. */
-export function notifyRoute(boards: Boards): RequestHandler {
-  return async (_request, response) => {
-    await answerJson(response, (await boards.notify())!);
-  };
-}

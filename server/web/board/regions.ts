@@ -23,6 +23,13 @@ import {
 import { component, fault } from "./component.js";
 import type { Boards } from "./snapshot.js";
 
+/** `/v1/regions`: the fleet, as measured, and its quorum. */
+export function regionsRoute(boards: Boards): RequestHandler {
+  return async (_request, response) => {
+    await answerJson(response, (await boards.regions())!);
+  };
+}
+
 const probeId = text(
   "Identifies a probe; kept across restarts in the same data directory.",
   "0f8f0e3c-6f6e-4b6c-9a53-4a6f0e0b2f11",
@@ -177,10 +184,3 @@ export const regionsResponse = named(
     ),
   }),
 );
-
-/** `/v1/regions`: the fleet, as measured, and its quorum. */
-export function regionsRoute(boards: Boards): RequestHandler {
-  return async (_request, response) => {
-    await answerJson(response, (await boards.regions())!);
-  };
-}

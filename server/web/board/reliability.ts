@@ -1,4 +1,4 @@
-/** The basis of every uptime: how much was measured, and the bounds that follow from what was not. */
+/** How reliable venues were over a window of days, compared with each other. */
 import type { RequestHandler } from "express";
 import { answerJson } from "../api/answer.js";
 import { categoryFilter, integerParameter } from "../api/parameters.js";
@@ -6,16 +6,12 @@ import { queryOf } from "../api/request.js";
 import {
   category,
   freshness,
-  instant,
   integer,
   list,
   named,
   object,
   orNull,
-  percent,
-  regionId,
   shownAs,
-  text,
   venueId,
   venueName,
   type Schema,
@@ -30,75 +26,52 @@ import {
   propertiesOf,
   type TableSchema,
 } from "./tables.js";
+import { excluded, uptimeBasis, uptimePct } from "./uptime.js";
 
-export const uptimePct = orNull(
-  percent(
-    "Percentage of the measured minutes that were not down, truncated to three digits; null if less than half of the scheduled minutes were measured.",
-    99.986,
-  ),
-);
+/** `/v1/reliability`: the venues compared over a window; with an ending, as a table. */
+export function reliabilityRoute(
+  windows: Windows,
+  answerTable: AnswerTable,
+  ending: TableFormat | null = null,
+): RequestHandler {
+  const read = formReader(reliabilityParameters, ending);
+  return async (request, response) => {
+    const { days, category, format, decimal } = read(queryOf(request));
+    if (format === "json") return answerJson(response, await windows.reliability(days, category));
+    const name = `${category ?? "all"}-reliability-days-${days}`;
+    const table = {
+      file: "reliability_csv",
+      values: [days, category],
+      schema: reliabilityTable,
+      name,
+      holdMs: reliabilityHeldMs,
+    };
+    await answerTable(response, { format, decimal }, table);
+  };
+}
 
-export const uptimeBasis = {
-  measuredMinutes: integer(
-    "Minutes measured by at least two regions, or by the only published one. Minutes of impaired regions do not count.",
-    128_880,
-  ),
-  scheduledMinutes: integer(
-    "Minutes of the window that should have been measured: since the venue or component has been watched, until four minutes before the newest tick, since newer minutes are not published yet.",
-    129_596,
-  ),
-  coveragePct: orNull(
-    percent(
-      "Measured minutes as a percentage of the scheduled ones, truncated to three digits; null if none was scheduled.",
-      99.447,
-    ),
-  ),
-  uptimePctLow: orNull(
-    percent(
-      "The uptime of all scheduled minutes as if every unmeasured minute had been down: 100 × (measured − down) ÷ scheduled minutes, rounded down to three digits. Null if nothing was measured.",
-      99.433,
-    ),
-  ),
-  uptimePctHigh: orNull(
-    percent(
-      "The uptime of all scheduled minutes as if no unmeasured minute had been down: 100 × (scheduled − down) ÷ scheduled minutes, rounded up to three digits. Null if nothing was measured.",
-      99.987,
-    ),
-  ),
+export const reliabilityParameters = {
+  days: integerParameter("Length of the window in UTC days, today included.", 1, 90, 90),
+  category: categoryFilter,
 };
 
 /** An uptime with its basis. */
-const basis = { uptimePct, ...uptimeBasis };
+const wholeUptime = { uptimePct, ...uptimeBasis };
 
 const downMinutes = orNull(integer("Measured minutes that were down; null if none was measured.", 18));
 
 /** The uptime of REST, or of the streams. */
 function uptimePart(description: string) {
-  return object(description, { ...basis, downMinutes });
+  return object(description, { ...wholeUptime, downMinutes });
 }
 
 const componentUptime = object("The uptime of one component.", {
   component,
   label: componentLabel,
-  ...basis,
+  ...wholeUptime,
   downMinutes,
   degradedMinutes: orNull(integer("Measured minutes that were degraded; null if none was measured.", 0)),
 });
-
-export const excluded = list(
-  "What was excluded from the window: whole minutes in which a region was impaired and no other region saw the same (until `generatedAt` for an impairment in progress), so that its own trouble counts against no venue. Newest first.",
-  object("Excluded minutes of one region.", {
-    region: regionId,
-    from: instant("Start of the first minute.", "2026-01-30T03:10:00.000Z"),
-    to: orNull(instant("End of the last minute; null while the impairment lasts.", "2026-01-30T03:16:00.000Z")),
-    minutes: integer("Number of minutes so far.", 6),
-    reason: text(
-      "`region impaired`: most venues were cut off at once in this region, and in no other region whose own network worked. `vantage impaired`: in all regions of one machine.",
-      "region impaired",
-    ),
-    venues: list("The venues by which it was recognised.", venueId),
-  }),
-);
 
 const windowDays = integer("Length of the window in UTC days, today included.", 90, 1);
 const typicalP50Ms = orNull(
@@ -188,33 +161,6 @@ export const reliabilityResponse = named(
     excluded,
   }),
 );
-
-export const reliabilityParameters = {
-  days: integerParameter("Length of the window in UTC days, today included.", 1, 90, 90),
-  category: categoryFilter,
-};
-
-/** `/v1/reliability`: the venues compared over a window; with an ending, as a table. */
-export function reliabilityRoute(
-  windows: Windows,
-  answerTable: AnswerTable,
-  ending: TableFormat | null = null,
-): RequestHandler {
-  const read = formReader(reliabilityParameters, ending);
-  return async (request, response) => {
-    const { days, category, format, decimal } = read(queryOf(request));
-    if (format === "json") return answerJson(response, await windows.reliability(days, category));
-    const name = `${category ?? "all"}-reliability-days-${days}`;
-    const table = {
-      file: "reliability_csv",
-      values: [days, category],
-      schema: reliabilityTable,
-      name,
-      holdMs: reliabilityHeldMs,
-    };
-    await answerTable(response, { format, decimal }, table);
-  };
-}
 
 /** `/v1/reliability` as a table. */
 export const reliabilityTable: TableSchema = {

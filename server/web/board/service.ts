@@ -4,6 +4,17 @@ import { answerBody, dataCache } from "../api/answer.js";
 import { instant, integer, list, named, object, oneOf, type Schema, text } from "../api/shapes.js";
 import type { Snapshots } from "./snapshot.js";
 
+/** `/metrics`: the state of every component, in Prometheus' format. */
+export function metricsRoute(snapshots: Snapshots): RequestHandler {
+  return async (_request, response) => {
+    const snapshot = await snapshots("metrics", [], []);
+    await answerBody(response, snapshot!.body, expositionType, dataCache);
+  };
+}
+
+/** Version 0.0.4 of Prometheus' text format. */
+export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
+
 export const healthResponse = named(
   "HealthResponse",
   object("Liveness, without using the database.", {
@@ -38,15 +49,4 @@ export const openapiResponse = object(
 
 function partOfOpenapi(description: string): Schema {
   return { type: "object", description, examples: [{}] };
-}
-
-/** Version 0.0.4 of Prometheus' text format. */
-export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
-
-/** `/metrics`: the state of every component, in Prometheus' format. */
-export function metricsRoute(snapshots: Snapshots): RequestHandler {
-  return async (_request, response) => {
-    const snapshot = await snapshots("metrics", [], []);
-    await answerBody(response, snapshot!.body, expositionType, dataCache);
-  };
 }

@@ -26,8 +26,19 @@ import {
 } from "../api/shapes.js";
 import { component, presentFault } from "./component.js";
 import { incident } from "./incidents.js";
-import { uptimeBasis, uptimePct } from "./reliability.js";
 import type { Boards } from "./snapshot.js";
+import { uptimeBasis, uptimePct } from "./uptime.js";
+
+/** `/v1/status`: the live board. */
+export function statusRoute(boards: Boards): RequestHandler {
+  const read = parameterReader(statusParameters);
+  return async (request, response) => {
+    const { category } = read(queryOf(request));
+    await answerJson(response, (await boards.status(category))!);
+  };
+}
+
+export const statusParameters = { category: categoryFilter };
 
 const uptimeDayObject = object(
   "One UTC day. Minutes are judged by a majority of the regions that measured them and were not impaired.",
@@ -226,14 +237,3 @@ export const statusResponse = named(
     incidents: list("Open incidents, and those closed within the last day; newest first.", incident),
   }),
 );
-
-export const statusParameters = { category: categoryFilter };
-
-/** `/v1/status`: the live board. */
-export function statusRoute(boards: Boards): RequestHandler {
-  const read = parameterReader(statusParameters);
-  return async (request, response) => {
-    const { category } = read(queryOf(request));
-    await answerJson(response, (await boards.status(category))!);
-  };
-}

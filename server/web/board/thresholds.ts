@@ -1,7 +1,4 @@
-/**
- * The constants of published figures, each with its unit and reason. `/v1/thresholds` prints them after the engine's
- * rules; the SQL functions of the same names in schema api apply them.
- */
+/** The rules that this build applies, and the stall threshold of each stream. */
 import type { RequestHandler } from "express";
 import { version } from "../../../shared/config/package.js";
 import { type Registry, stallBasis } from "../../../shared/registry/registry.js";
@@ -25,6 +22,37 @@ import {
 } from "../api/shapes.js";
 import { stallBasis as basis } from "./component.js";
 
+/** `/v1/thresholds`. Does not use the database. */
+export function thresholdsRoute(registry: Registry): RequestHandler {
+  const published: TypeOf<typeof thresholdsResponse> = {
+    // rules change only with a deployment, so this instant does too
+    generatedAt: new Date().toISOString(),
+    version,
+    rules: publishedRules.map(({ name, value, unit, reason, appliedBy }) => ({
+      name: publicName(name),
+      value,
+      unit,
+      reason,
+      appliedBy,
+    })),
+    stalls: registry.venues.flatMap((venue) =>
+      (venue.socket?.streams ?? []).map((stream) => ({
+        venue: venue.id,
+        component: `ws:${stream.name}`,
+        afterMs: stream.stall.afterMs,
+        typicalPerMinute: stream.typicalPerMinute,
+        rateBasis: stream.rateBasis,
+        basis: stallBasis(stream),
+        counterpart: stream.counterpart ? `rest:${stream.counterpart}` : null,
+        distribution: stream.stall.distribution,
+      })),
+    ),
+  };
+  const body = makeBody(JSON.stringify(published));
+  return (_request, response) => answerJson(response, { body }, longCache);
+}
+
+/** The constants of published figures; the SQL functions of the same names in schema api apply them. */
 export const figureRules = [
   {
     name: "p50_min_answers",
@@ -58,36 +86,6 @@ export const publishedRules = [
 
 function appliedBy<By extends string>(by: By, some: readonly Rule[]) {
   return some.map((rule) => ({ ...rule, appliedBy: by }));
-}
-
-/** `/v1/thresholds`: these rules and every stream's stall threshold in this build. Does not use the database. */
-export function thresholdsRoute(registry: Registry): RequestHandler {
-  const published: TypeOf<typeof thresholdsResponse> = {
-    // rules change only with a deployment, so this instant does too
-    generatedAt: new Date().toISOString(),
-    version,
-    rules: publishedRules.map(({ name, value, unit, reason, appliedBy }) => ({
-      name: publicName(name),
-      value,
-      unit,
-      reason,
-      appliedBy,
-    })),
-    stalls: registry.venues.flatMap((venue) =>
-      (venue.socket?.streams ?? []).map((stream) => ({
-        venue: venue.id,
-        component: `ws:${stream.name}`,
-        afterMs: stream.stall.afterMs,
-        typicalPerMinute: stream.typicalPerMinute,
-        rateBasis: stream.rateBasis,
-        basis: stallBasis(stream),
-        counterpart: stream.counterpart ? `rest:${stream.counterpart}` : null,
-        distribution: stream.stall.distribution,
-      })),
-    ),
-  };
-  const body = makeBody(JSON.stringify(published));
-  return (_request, response) => answerJson(response, { body }, longCache);
 }
 
 export const thresholdsResponse = named(

@@ -33,7 +33,7 @@ import { noSuchVenue, venueFinder } from "../api/venue-ids.js";
 import { component, componentLabel, fault, presentFault, target } from "./component.js";
 import { detection, official } from "./detection.js";
 import { incident } from "./incidents.js";
-import { excluded, reliabilityVenue, uptimeBasis, uptimePct } from "./reliability.js";
+import { reliabilityVenue } from "./reliability.js";
 import { type Boards } from "./snapshot.js";
 import { ninetyDays, typicalAsOf, typicalMinutes, venueHead, uptimeDay } from "./status.js";
 import {
@@ -45,6 +45,7 @@ import {
   propertiesOf,
   type TableSchema,
 } from "./tables.js";
+import { excluded, uptimeBasis, uptimePct } from "./uptime.js";
 import { regionView } from "./venue-state.js";
 
 /** `/v1/exchanges/{venue}` and `/v1/targets/{venue}`: one venue in detail, the same bytes on both paths. */
