@@ -1,6 +1,6 @@
 /** Feeds of incidents, and calendars of announced maintenance: for all venues, and for each. */
 import { type Document, DOMImplementation, type Element, XMLSerializer } from "@xmldom/xmldom";
-import type { RequestHandler, Response } from "express";
+import type { RequestHandler } from "express";
 import { renderToString } from "preact-render-to-string";
 import type { Fault } from "../../../shared/measurement/sample.js";
 import type { Category } from "../../../shared/registry/registry.js";
@@ -8,31 +8,11 @@ import { answerBody, dataCache } from "../api/answer.js";
 import { bytes, type Schema } from "../api/shapes.js";
 import type { Site } from "../api/site.js";
 import { noSuchVenue, venueFinder } from "../api/venue-ids.js";
-import { makeDerived, type Snapshot, type Snapshots } from "../board/snapshot.js";
+import { makeDerived, type Snapshots } from "../board/snapshot.js";
 import { durationText, exactText, sinceMs } from "../pages/format.js";
 import { incidentPageWords, language, verbOf } from "../pages/words.js";
-import { type CalendarData, calendarText, shown } from "./maintenance-calendar.js";
-
-interface Format {
-  type: string;
-  text: (feed: IncidentFeed, self: string) => string;
-}
-
-const formats: Record<string, Format> = {
-  "incidents.atom": { type: "application/atom+xml; charset=utf-8", text: atomText },
-  "incidents.rss": { type: "application/rss+xml; charset=utf-8", text: rssText },
-};
-
-const calendarType = "text/calendar; charset=utf-8";
-
-const mostEntries = 50;
-const mostEvents = 200;
-
-/** Readers ask every few minutes at most. News is never held back: a body is dropped when an incident moves. */
-const heldMs = 30_000;
-
-/** Room for all feeds of two hundred venues. */
-const mostBytes = 16_000_000;
+import { feedText } from "./feed-text.js";
+import { type CalendarData, calendarText } from "./maintenance-calendar.js";
 
 type FeedOptions = Pick<Site, "registry" | "baseUrl">;
 type VenueFeedRoute = RequestHandler<{ venue?: string }>;
@@ -41,51 +21,123 @@ type VenueFeedRoute = RequestHandler<{ venue?: string }>;
 export function feedRoutes({ registry, baseUrl }: FeedOptions, snapshots: Snapshots): [string, VenueFeedRoute][] {
   const rendered = makeDerived(mostBytes);
   const find = venueFinder(registry);
-  const venueOf = (asked: string | undefined) => (asked === undefined ? null : find(asked));
 
-  function feedRoute(name: string, { type, text }: Format): VenueFeedRoute {
+  function feedRoute({ file, statement, most, mediaType, write }: FeedFormat): VenueFeedRoute {
     return async ({ params }, response) => {
-      const venue = venueOf(params.venue);
-      const snapshot = found(venue, await snapshots("incident_feed", [venue], [venue, mostEntries], heldMs));
-      const path = pathOf(venue, name);
-      const body = rendered(path, [snapshot], () => {
-        const data = JSON.parse(snapshot.body.plain.toString()) as IncidentFeedData;
-        return text(incidentFeed(data, baseUrl), `${baseUrl}${path}`);
-      });
-      await answerBody(response, body, type, dataCache);
+      const venue = params.venue === undefined ? null : find(params.venue);
+      const snapshot = await snapshots(statement, [venue], [venue, most], heldMs);
+      // all venues together always have a body
+      if (snapshot === null) throw noSuchVenue(venue!);
+      const path = pathOf(venue, file);
+      const body = rendered(path, [snapshot], () =>
+        write(JSON.parse(snapshot.body.plain.toString()), baseUrl, `${baseUrl}${path}`),
+      );
+      await answerBody(response, body, `${mediaType}; charset=utf-8`, dataCache);
     };
   }
 
-  const calendarRoute: VenueFeedRoute = async ({ params }, response: Response) => {
-    const venue = venueOf(params.venue);
-    const snapshot = found(venue, await snapshots("maintenance_calendar", [venue], [venue, mostEvents], heldMs));
-    const body = rendered(pathOf(venue, calendarName), [snapshot], () =>
-      calendarText(JSON.parse(snapshot.body.plain.toString()) as CalendarData),
-    );
-    await answerBody(response, body, calendarType, dataCache);
-  };
-
-  const routes: [string, VenueFeedRoute][] = [
-    ...Object.entries(formats).map(([name, format]): [string, VenueFeedRoute] => [name, feedRoute(name, format)]),
-    [calendarName, calendarRoute],
-  ];
-  return routes.flatMap(([name, route]) => [
-    [pathOf(null, name), route],
-    [pathOf(":venue", name), route],
-  ]);
+  return feedFormats.flatMap((format): [string, VenueFeedRoute][] => {
+    const route = feedRoute(format);
+    return [null, ":venue"].map((venue) => [pathOf(venue, format.file), route]);
+  });
 }
 
-const calendarName = "maintenance.ics";
+/** Readers ask every few minutes at most. News is never held back: a body is dropped when an incident moves. */
+const heldMs = 30_000;
 
-function pathOf(venue: string | null, name: string): string {
-  return venue === null ? `/feeds/${name}` : `/feeds/${venue}/${name}`;
+/** Room for all feeds of two hundred venues. */
+const mostBytes = 16_000_000;
+
+function pathOf(venue: string | null, file: string): string {
+  return venue === null ? `/feeds/${file}` : `/feeds/${venue}/${file}`;
 }
 
-/** @throws Problem 404 where the database does not have the venue */
-function found(venue: string | null, snapshot: Snapshot | null): Snapshot {
-  if (snapshot === null) throw noSuchVenue(venue!);
-  return snapshot;
+/** The feeds of all venues, and those of each. */
+export function feedOperations(venue: Schema<string>) {
+  const shared = { group: "feeds" as const, cache: [dataCache], asksDatabase: true, limited: true };
+  return feedFormats.flatMap(({ id, file, summary, description, mediaType, answer }) => {
+    const described = { description, answers: { [mediaType]: answer } };
+    return [
+      { ...shared, id: `get${id}`, path: pathOf(null, file), summary: `${summary}: all venues`, ...described },
+      {
+        ...shared,
+        id: `getVenue${id}`,
+        path: pathOf("{venue}", file),
+        summary: `${summary}: one venue`,
+        names: { venue },
+        ...described,
+      },
+    ];
+  });
 }
+
+interface FeedFormat {
+  /** Name within an operation's id. */
+  id: string;
+  file: string;
+  mediaType: string;
+  /** The statement that yields the data, and the number of rows that it takes at most. */
+  statement: string;
+  most: number;
+  /** @param self address of the feed itself */
+  write: (data: unknown, baseUrl: string, self: string) => string;
+  summary: string;
+  description: string;
+  answer: Schema;
+}
+
+const incidentFeeds = {
+  statement: "incident_feed",
+  most: 50,
+  description:
+    "At most 50 incidents, the newest event first. An incident is one entry with a permanent id, which is updated when it escalates, closes or is retracted; a retraction is listed for thirty days.",
+};
+
+const feedFormats: readonly FeedFormat[] = [
+  {
+    id: "IncidentsAtom",
+    file: "incidents.atom",
+    mediaType: "application/atom+xml",
+    ...incidentFeeds,
+    write: (data, baseUrl, self) => atomText(incidentFeed(data as IncidentFeedData, baseUrl), self),
+    summary: "Incidents, as Atom",
+    answer: bytes(
+      "An Atom 1.0 document (RFC 4287). It changes only with its entries.",
+      `<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"><id>urn:uuid:6f1d0c2b-9a4e-8c1f-a5e0-1d2c3b4a5f6e</id>…</feed>
+`,
+    ),
+  },
+  {
+    id: "IncidentsRss",
+    file: "incidents.rss",
+    mediaType: "application/rss+xml",
+    ...incidentFeeds,
+    write: (data, baseUrl, self) => rssText(incidentFeed(data as IncidentFeedData, baseUrl), self),
+    summary: "Incidents, as RSS",
+    answer: bytes(
+      "An RSS 2.0 document. It changes only with its items.",
+      `<?xml version="1.0" encoding="utf-8"?>
+<rss version="2.0"><channel><title>venuewatch: incidents of all venues</title>…</channel></rss>
+`,
+    ),
+  },
+  {
+    id: "MaintenanceCalendar",
+    file: "maintenance.ics",
+    mediaType: "text/calendar",
+    statement: "maintenance_calendar",
+    most: 200,
+    write: (data) => calendarText(data as CalendarData),
+    summary: "Maintenance that venues announced, as a calendar",
+    description:
+      "What venues announce in their own feeds: the last ninety days, under way, and to come; at most 200 events.",
+    answer: bytes(
+      "An iCalendar object (RFC 5545). An event has DTEND only if the venue gave an end; its description says whether that is a plan.",
+      "BEGIN:VCALENDAR\r\nVERSION:2.0\r\n…\r\nEND:VCALENDAR\r\n",
+    ),
+  },
+];
 
 /** The body of `sql/board/incident_feed.sql`. */
 interface IncidentFeedData {
@@ -142,7 +194,7 @@ interface FeedEntry {
 
 function incidentFeed(data: IncidentFeedData, baseUrl: string): IncidentFeed {
   const { id, venue, updatedAt, entries } = data;
-  const name = venue && shown(venue.name);
+  const name = venue && feedText(venue.name);
   return {
     ...{
       id: urn(id),
@@ -170,7 +222,7 @@ function feedEntry(entry: EntryData, baseUrl: string): FeedEntry {
 }
 
 function titleOf({ venueName, label, claimed }: EntryData): string {
-  const subject = `${shown(venueName)}: ${shown(label)}`;
+  const subject = `${feedText(venueName)}: ${feedText(label)}`;
   if (claimed === null) return `Retracted: ${subject}`;
   const { peakSeverity, fault, startedAt, escalatedAt, endedAt } = claimed;
   if (endedAt === null)
@@ -187,7 +239,7 @@ function paragraphsOf({ openedAt, claimed, retraction }: EntryData): string[] {
       ? []
       : [
           `We retracted this incident at ${exactText(retraction.at)}: we no longer claim that it happened.`,
-          `The reason: ${retraction.reason && shown(retraction.reason)}`,
+          `The reason: ${retraction.reason && feedText(retraction.reason)}`,
         ];
   const { startedAt, escalatedAt, closedAt, endedAt, counted, regions } = claimed;
   return [
@@ -334,74 +386,4 @@ function domElement(document: Document, node: XmlNode, namespaces: Record<string
       typeof child === "string" ? document.createTextNode(child) : domElement(document, child, namespaces),
     );
   return made;
-}
-
-interface FeedFormat {
-  /** Name within an operation's id. */
-  id: string;
-  file: string;
-  summary: string;
-  description: string;
-  answers: Record<string, Schema>;
-}
-
-const atom = bytes(
-  "An Atom 1.0 document (RFC 4287). It changes only with its entries.",
-  `<?xml version="1.0" encoding="utf-8"?>
-<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"><id>urn:uuid:6f1d0c2b-9a4e-8c1f-a5e0-1d2c3b4a5f6e</id>…</feed>
-`,
-);
-const rss = bytes(
-  "An RSS 2.0 document. It changes only with its items.",
-  `<?xml version="1.0" encoding="utf-8"?>
-<rss version="2.0"><channel><title>venuewatch: incidents of all venues</title>…</channel></rss>
-`,
-);
-const calendar = bytes(
-  "An iCalendar object (RFC 5545). An event has DTEND only if the venue gave an end; its description says whether that is a plan.",
-  "BEGIN:VCALENDAR\r\nVERSION:2.0\r\n…\r\nEND:VCALENDAR\r\n",
-);
-
-const entries =
-  "At most 50 incidents, the newest event first. An incident is one entry with a permanent id, which is updated when it escalates, closes or is retracted; a retraction is listed for thirty days.";
-
-const describedFormats: FeedFormat[] = [
-  {
-    id: "IncidentsAtom",
-    file: "incidents.atom",
-    summary: "Incidents, as Atom",
-    description: entries,
-    answers: { "application/atom+xml": atom },
-  },
-  {
-    id: "IncidentsRss",
-    file: "incidents.rss",
-    summary: "Incidents, as RSS",
-    description: entries,
-    answers: { "application/rss+xml": rss },
-  },
-  {
-    id: "MaintenanceCalendar",
-    file: "maintenance.ics",
-    description:
-      "What venues announce in their own feeds: the last ninety days, under way, and to come; at most 200 events.",
-    summary: "Maintenance that venues announced, as a calendar",
-    answers: { "text/calendar": calendar },
-  },
-];
-
-/** The feeds of all venues, and those of each. */
-export function feedOperations(venue: Schema<string>) {
-  const shared = { group: "feeds" as const, cache: [dataCache], asksDatabase: true, limited: true };
-  return describedFormats.flatMap(({ id, file, summary, ...described }) => [
-    { ...shared, id: `get${id}`, path: `/feeds/${file}`, summary: `${summary}: all venues`, ...described },
-    {
-      ...shared,
-      id: `getVenue${id}`,
-      path: `/feeds/{venue}/${file}`,
-      summary: `${summary}: one venue`,
-      names: { venue },
-      ...described,
-    },
-  ]);
 }

@@ -1,6 +1,5 @@
 import ICAL from "ical.js";
-import { plainText } from "../../../shared/text/untrusted-text.js";
-import { isolated } from "../pages/format.js";
+import { feedText } from "./feed-text.js";
 
 /** The body of `sql/board/maintenance_calendar.sql`. */
 export interface CalendarData {
@@ -34,7 +33,7 @@ const refreshEvery = "PT15M";
 
 /** As iCalendar (RFC 5545). The library escapes texts and folds lines. */
 export function calendarText({ venue, hasSource, events }: CalendarData): string {
-  const name = venue && shown(venue.name);
+  const name = venue && feedText(venue.name);
   const calendar = new ICAL.Component("vcalendar");
   calendar.addPropertyWithValue("version", "2.0");
   calendar.addPropertyWithValue("prodid", "-//venuewatch//announced maintenance//EN");
@@ -65,7 +64,7 @@ function eventOf(data: EventData): InstanceType<typeof ICAL.Component> {
   addInstant(event, "dtstart", startsAt);
   // without an end, an event lasts for no time at all: it claims none
   if (endsAt !== null) addInstant(event, "dtend", endsAt);
-  event.addPropertyWithValue("summary", `${shown(data.venueName)}: ${shown(data.title)}`);
+  event.addPropertyWithValue("summary", `${feedText(data.venueName)}: ${feedText(data.title)}`);
   event.addPropertyWithValue("description", descriptionOf(data));
   if (url !== null) event.addPropertyWithValue("url", url);
   event.addPropertyWithValue("status", isCancelled ? "CANCELLED" : "CONFIRMED");
@@ -77,7 +76,7 @@ function eventOf(data: EventData): InstanceType<typeof ICAL.Component> {
 function descriptionOf(event: EventData): string {
   const { venueName, status, isStartGiven, endsAt, isEndPlanned, isCancelled } = event;
   return [
-    `Announced by ${shown(venueName)}. Its status in the venue's words: ${shown(status)}.`,
+    `Announced by ${feedText(venueName)}. Its status in the venue's words: ${feedText(status)}.`,
     ...(isCancelled ? ["The venue has cancelled it, or removed the notice before it began."] : []),
     ...(isStartGiven ? [] : ["The venue gives no start: this is when we first saw the notice."]),
     ...(endsAt === null ? ["The venue gives no end."] : []),
@@ -119,15 +118,4 @@ function coordinatedTime(): CalendarPart {
 
 function aboutText(venue: string | null): string {
   return `Maintenance that ${venue === null ? "venues announce" : `${venue} announces`} in their own status feeds. We do not measure it, and a venue may do maintenance without announcing it.`;
-}
-
-/** More than any name or title that we store. */
-const mostShown = 1_000;
-
-/**
- * A name or title as feeds show it: on one line, without characters that XML or iCalendar forbid (controls, half
- * surrogate pairs, U+FFFE and U+FFFF), and unable to change the direction of what follows.
- */
-export function shown(text: string): string {
-  return isolated(plainText(text.replace(/[\ufffe\uffff]/g, ""), mostShown));
 }
