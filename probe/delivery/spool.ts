@@ -10,6 +10,7 @@
  */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { gibibyte, mebibyte } from "../../shared/config/byte-units.js";
 import type { Log } from "../../shared/log/log.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 import { makeSpoolFiles, type SpoolPlace, takeIfFree } from "./spool-files.js";
@@ -75,8 +76,8 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const {
     directory: root,
     log,
-    maxBytes = 2 ** 30,
-    segmentBytes = 2 ** 20,
+    maxBytes = gibibyte,
+    segmentBytes = mebibyte,
     maxInMemory = 50_000,
     writeEveryMs = 100,
     adoptAfterMs = 10_000,

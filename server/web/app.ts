@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import express, { type Express, type RequestHandler, type Response } from "express";
+import { mebibyte } from "../../shared/config/byte-units.js";
 import type { Pool } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import { makeOutage } from "../../shared/log/outage.js";
@@ -196,9 +197,8 @@ function onceIn<T>(ms: number, work: () => Promise<T>): () => Promise<T> {
   };
 }
 
-const MiB = 2 ** 20;
-const hundred = { bodies: 100, bytes: 16 * MiB };
-const one = { bodies: 1, bytes: 64 * MiB };
+const hundred = { bodies: 100, bytes: 16 * mebibyte };
+const one = { bodies: 1, bytes: 64 * mebibyte };
 
 /** Statements over windows of up to 365 lengths and many filters: far more responses than the cache holds. */
 const ofWholeWindows = new Set(["reliability", "reliability_csv", "incidents_csv", "detection"]);

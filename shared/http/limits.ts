@@ -4,9 +4,7 @@
  * costs as much memory and time as hundreds that arrive together.
  */
 import type { Socket } from "node:net";
-
-const kibibyte = 1024;
-const mebibyte = 1024 * kibibyte;
+import { kibibyte, mebibyte } from "../config/byte-units.js";
 
 /** Bytes of a status line with its headers. A normal answer has one or two kibibytes. */
 export const maxHeadBytes = 16 * kibibyte;

@@ -2,9 +2,10 @@
 import { readFile, stat } from "node:fs/promises";
 import { UserError } from "../process/user-error.js";
 import { masked } from "../text/secrets.js";
+import { mebibyte } from "../config/byte-units.js";
 
 /** Enough for thousands of venues; a larger file is probably the wrong one. */
-const maxBytes = 4 * 1024 * 1024;
+const maxBytes = 4 * mebibyte;
 
 /**
  * @param name what the file is, to begin a sentence with: `The registry`

@@ -1,3 +1,4 @@
+import { mebibyte } from "../../../shared/config/byte-units.js";
 import { partsOf } from "../../../shared/http/parsed-json.js";
 
 /** Arrival time of frames. All frames of one chunk share the same object, and other frames have another. */
@@ -43,7 +44,7 @@ export interface InflowOptions {
 const usualFlow: Flow = {
   frames: { burst: 100_000, perSecond: 20_000 },
   chunks: { burst: 100_000, perSecond: 20_000 },
-  bytes: { burst: 16 * 1024 * 1024, perSecond: 4 * 1024 * 1024 },
+  bytes: { burst: 16 * mebibyte, perSecond: 4 * mebibyte },
   parts: { burst: 300_000, perSecond: 200_000 },
 };
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
+import { mebibyte } from "../../../shared/config/byte-units.js";
 import { limitArrival, maxHandshakeBytes, socketLimits } from "../../../shared/http/limits.js";
 import { retryAfterMs } from "../../../shared/http/retry-after.js";
 import type { Fault } from "../../../shared/measurement/sample.js";
@@ -38,10 +39,10 @@ export interface VenueSocket extends Pick<SocketEnding, "giveUp" | "blame" | "cl
 }
 
 /** Order books of a thousand levels are below 1 MiB; a frame above the limit ends the socket. */
-const maxFrameBytes = 4 * 1024 * 1024;
+const maxFrameBytes = 4 * mebibyte;
 
 /** Bounds the send buffer for a venue that makes us write but does not read. */
-const maxUnsentBytes = 1024 * 1024;
+const maxUnsentBytes = mebibyte;
 
 /** Opens one WebSocket. Never throws. */
 export function openSocket(options: SocketOptions): VenueSocket {

@@ -1,6 +1,7 @@
 /** Fetches one document of a feed over HTTP: limited in time and size, and only from the venue's own host. */
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
+import { mebibyte } from "../../../shared/config/byte-units.js";
 import { makeBoundedClient } from "../../../shared/http/bounded-client.js";
 import {
   decompressed,
@@ -228,7 +229,7 @@ export interface ListeningOptions extends Pick<DocumentFetcherOptions, "userAgen
 }
 
 /** An announcement is a text of some kilobytes. */
-const maxBytes = 1024 * 1024;
+const maxBytes = mebibyte;
 const maxFrames = 100;
 
 const socketOptions = { maxPayload: maxBytes, closeTimeout: 1000, ...socketLimits };

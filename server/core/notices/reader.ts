@@ -1,6 +1,7 @@
 /** Reads venues' own status feeds, with pauses and within limits. It never fetches an address that a feed contains. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import { mebibyte } from "../../../shared/config/byte-units.js";
 import { jsonLimits } from "../../../shared/http/limits.js";
 import { parsedJson, withoutMark } from "../../../shared/http/parsed-json.js";
 import { isWordOfCatalogue, wordsOf } from "../../../shared/registry/addresses.js";
@@ -66,7 +67,7 @@ interface Part {
 const mostNotices = 1000;
 const mostPages = 20;
 /** Characters of the entries of one list; beyond them no further page is read. */
-const mostRead = 2 * 1024 * 1024;
+const mostRead = 2 * mebibyte;
 /** How far back the first reading goes. */
 const farthestMs = 100 * 24 * 60 * 60_000;
 /** Documents of feeds that left the registry are forgotten after this time. */
@@ -374,7 +375,7 @@ export function newest(lists: NoticeList[], most: number): NoticeList[] {
  * Entries are stored at each change, so only the newest are stored whole: a feed that changes all of them cannot fill
  * the disk.
  */
-const [mostWhole, mostShort] = [1024 * 1024, 500];
+const [mostWhole, mostShort] = [mebibyte, 500];
 
 /** The same lists; beyond a mebibyte of newer entries, an entry is cut. */
 export function withShortEntries(lists: NoticeList[]): NoticeList[] {

@@ -13,6 +13,7 @@ import {
   type JSONRPCMessage,
 } from "@modelcontextprotocol/sdk/types.js";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
+import { mebibyte } from "../../../shared/config/byte-units.js";
 import { version } from "../../../shared/config/package.js";
 import { type AgentSource, BadArgument, NoData } from "./agent-source.js";
 import { agentTools, askedWords } from "./agent-tools.js";
@@ -165,7 +166,7 @@ export interface StdioOptions extends AgentServerOptions {
 }
 
 /** Far more than a question needs. */
-const mostBytes = 1024 * 1024;
+const mostBytes = mebibyte;
 
 /** Resolves when the client has closed the input and has all answers, or no longer reads them. */
 export async function answerStdio({ input, output, onIgnored, ...options }: StdioOptions): Promise<void> {

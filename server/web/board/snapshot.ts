@@ -1,3 +1,4 @@
+import { mebibyte } from "../../../shared/config/byte-units.js";
 import type { Pool } from "../../../shared/database/pool.js";
 import { singleFlight } from "../../../shared/process/loop.js";
 import { watchedVenues } from "../../../shared/registry/chain-venues.js";
@@ -258,8 +259,6 @@ export function makeBoards(
 /** Buckets of an hour change slowly: one open page must not load the embedded database at every tick. */
 const weekHeldMs = 30_000;
 
-const MiB = 2 ** 20;
-
 /**
  * A board for each category and for all, every venue in both ranges from every region, its matrix, its state by quorum
  * and as each region sees it, the regions, and the alerts: 100 kB each.
@@ -267,7 +266,7 @@ const MiB = 2 ** 20;
 function keptBodies(registry: Registry) {
   const { regions } = registry;
   const bodies = categories.length + 1 + watchedVenues(registry).length * (regions.length * 3 + 2) + 2;
-  return { bodies, bytes: 64 * MiB };
+  return { bodies, bytes: 64 * mebibyte };
 }
 
 /** The instant that all bodies show, and the time of the latest change; see `clock.sql`. */

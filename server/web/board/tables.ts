@@ -1,5 +1,6 @@
 import type { Response } from "express";
 import type { CellValue, ColumnDef } from "hucre/xlsx";
+import { mebibyte } from "../../../shared/config/byte-units.js";
 import type { Pool } from "../../../shared/database/pool.js";
 import { csvText, type DecimalMark } from "../../../shared/text/spreadsheet-safe-csv.js";
 import { answerBody, dataCache } from "../api/answer.js";
@@ -32,8 +33,6 @@ export interface TableOptions {
   clock: DatabaseClock;
   whileBusy: WhileBusy;
 }
-
-const mebibyte = 2 ** 20;
 
 /**
  * Makes the function with which every route answers as a table. The statement of a table runs once per tick, like those
