@@ -17,7 +17,7 @@ import {
 } from "../core/alerts/channels.js";
 import { sendNow } from "../core/alerts/deliveries.js";
 import { type Format, formats, serviceRegions } from "../core/alerts/formats/webhook-request.js";
-import { credentialOf, makeSealing } from "../core/alerts/sealing.js";
+import { type Credential, credentialOf, makeSealing } from "../core/alerts/sealing.js";
 import type { Action } from "./command.js";
 import { actionOnOne, deliveryText, json, outcomeText, withSender } from "./delivery-text.js";
 import { runOnDatabase } from "./on-database.js";
@@ -66,7 +66,7 @@ native: signed JSON to your own URL. chat: a message to an incoming webhook. pag
     };
     const settings = readSettings();
     const sealing = makeSealing(channelKeyOf(settings));
-    const credential = credentialOf(format, await credentialText("channel add", format, given), settings.alertLoopback);
+    const credential = await givenCredential("channel add", format, given, settings.alertLoopback);
     await runOnDatabase("channel", async ({ pool }) => {
       const added = await addChannel(pool, sealing, { ...wanted, credential });
       print(values["json"], added, addedText(added, wanted.open));
@@ -196,11 +196,7 @@ the overlap, so the receiver can change over at any time. chat: replaces the URL
       }
       const replaced = format === "chat" ? "URL" : "key";
       refuseOptions(given, ["overlap"], `channel ${id} has format ${format}: its ${replaced} is replaced at once`);
-      const credential = credentialOf(
-        format,
-        await credentialText("channel rotate", format, given),
-        settings.alertLoopback,
-      );
+      const credential = await givenCredential("channel rotate", format, given, settings.alertLoopback);
       const changed = await replaceCredential(pool, sealing, id, credential);
       print(values["json"], { channel: changed }, `channel ${id} now posts to ${changed.to}\n`);
     });
@@ -240,7 +236,13 @@ function descriptionOf(text: string): string {
 }
 
 /** The value of the option that this format takes, `--url` or `--key`. */
-async function credentialText(command: string, format: Format, given: { url?: string; key?: string }): Promise<string> {
+/** @throws UserError that names the option, and never contains the credential */
+async function givenCredential(
+  command: string,
+  format: Format,
+  given: { url?: string; key?: string },
+  allowLoopback: boolean,
+): Promise<Credential> {
   const [mine, other] = format === "paging" ? (["key", "url"] as const) : (["url", "key"] as const);
   if (given[other] !== undefined)
     throw new UserError(`${command}: --${other} is not for format ${format}, which takes --${mine}`);
@@ -249,7 +251,13 @@ async function credentialText(command: string, format: Format, given: { url?: st
     throw new UserError(
       `${command}: --${mine} is missing; format ${format} requires it, and --${mine} - reads it from standard input`,
     );
-  return secretValue(`--${mine}`, value);
+  const text = await secretValue(`--${mine}`, value);
+  try {
+    return credentialOf(format, text, allowLoopback);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(`--${mine}: ${error.message}`, { cause: error });
+  }
 }
 
 function addedText({ channel, secret, queued }: Added, open: boolean): string {

@@ -77,7 +77,7 @@ export interface Credential {
   shownAs: string;
 }
 
-/** @throws UserError, which does not contain the credential */
+/** @throws UserError with what was expected and what came; it does not contain the credential */
 export function credentialOf(format: Format, text: string, allowLoopback: boolean): Credential {
   return format === "paging" ? keyOf(text) : urlOf(text, allowLoopback);
 }
@@ -85,14 +85,14 @@ export function credentialOf(format: Format, text: string, allowLoopback: boolea
 function keyOf(text: string): Credential {
   if (!/^[!-~]{32}$/.test(text))
     throw new UserError(
-      `--key: expected a routing key of 32 characters, got ${text.length === 32 ? "one with other than visible ASCII characters" : text.length}; the paging service shows it with the integration "Events API v2"`,
+      `expected a routing key of 32 characters, got ${text.length === 32 ? "one with other than visible ASCII characters" : text.length}; the paging service shows it with the integration "Events API v2"`,
     );
   return { text, shownAs: `…${text.slice(-4)}` };
 }
 
 function urlOf(text: string, allowLoopback: boolean): Credential {
   const problem = problemOfUrl(text, allowLoopback);
-  if (problem !== null) throw new UserError(`--url: ${problem}`);
+  if (problem !== null) throw new UserError(problem);
   const { origin, pathname, search } = new URL(text);
   const path = pathname + search;
   // four characters of a short one would give away too much
