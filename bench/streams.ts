@@ -6,7 +6,6 @@
  * The venue is another process that writes as fast as the client reads, or at the registry's rate. The frames are those
  * of the world's players.
  */
-import { withChannel } from "../probe/measure/stream/keepalive.js";
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -14,7 +13,7 @@ import { WebSocket } from "ws";
 import type { ChannelNumbers } from "../probe/measure/rest/checks.js";
 import { makeSubscription } from "../probe/measure/stream/subscription.js";
 import { startReconnectingSocket } from "../probe/measure/stream/reconnecting-socket.js";
-import { compileFrameMatch, parsedFrame } from "../probe/measure/stream/session.js";
+import { compileFrameMatch, parsedFrame, withChannel } from "../probe/measure/stream/session.js";
 import { makeResolver } from "../probe/network/resolver.js";
 import { makeLog } from "../shared/log/log.js";
 import { type Registry } from "../shared/registry/registry.js";

@@ -10,17 +10,17 @@ import type { RecordSamples } from "./delivery/recorder.js";
 import { type ShipStatus, startShip } from "./delivery/ship.js";
 import type { Spool } from "./delivery/spool.js";
 import { makeChainHeads } from "./measure/chain.js";
-import { type ClockError, type ClockWatch, makeClockWatch } from "./measure/clock.js";
+import { type ClockError, type ClockWatch, exceedsTolerance, makeClockWatch } from "./measure/clock.js";
 import { type Counterpart, makeCounterpart } from "./measure/counterpart.js";
 import { isUnmeasured, type MeasurementOutcome } from "./measure/measurement.js";
 import { makePauses } from "./measure/pauses.js";
 import { makeRest } from "./measure/rest/rest.js";
 import { makeAnswerVerdict } from "./measure/rest/verdict.js";
 import { startStreams } from "./measure/stream/stream.js";
-import { exceedsTolerance, makeTroubles } from "./network/probe-troubles.js";
+import { makeTroubles } from "./network/probe-troubles.js";
 import { makeResolver } from "./network/resolver.js";
-import { makePhases, makeSchedule, type Task } from "./schedule/schedule.js";
-import { chainCounterpart, chainTasks, restTasks, type SlotCounts, startSlotCounters } from "./schedule/tasks.js";
+import { makePhases, makeSchedule, type SlotCounts, startSlotCounters, type Task } from "./schedule/schedule.js";
+import { chainCounterpart, chainTasks, restTasks } from "./schedule/tasks.js";
 import { makeWatchedVenues, type WatchedVenue } from "./schedule/watched-venues.js";
 
 export interface ProbeOptions {

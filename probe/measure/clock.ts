@@ -129,6 +129,25 @@ export function makeClockWatch(clocks: Clocks = systemClocks): ClockWatch {
   };
 }
 
+/** Whether the clock is so wrong that a sample could get the key of another slot. */
+export function exceedsTolerance(clockError: ClockError | null): boolean {
+  return certainErrorMs(clockError) > tolerableClockErrorMs;
+}
+
+/**
+ * A clock error that is certainly above this is reported. Smaller errors are harmless: ages of events are corrected for
+ * them.
+ */
+export const reportedClockErrorMs = 500;
+
+/** While the clock error is certainly above this, samples are withheld: they would occupy another slot's key. */
+const tolerableClockErrorMs = 2_000;
+
+/** Milliseconds by which the clock is wrong for certain; 0 or less: it may be right. */
+export function certainErrorMs(clockError: ClockError | null): number {
+  return clockError ? Math.abs(clockError.errorMs) - clockError.withinMs : 0;
+}
+
 const systemClocks: Clocks = {
   wallMs: () => Date.now(),
   monotonicMs: () => performance.now(),

@@ -1,4 +1,5 @@
 import { type Clock, monotonicClock } from "../../shared/process/clock.js";
+import { abortListenersOf } from "./abort-listeners.js";
 
 /** `unknown`: there is no other host to compare with. */
 export type Connectivity = "open" | "shut" | "unknown";
@@ -175,21 +176,4 @@ function patience(usualMs: number): number {
 function usual({ sentMs, usualMs, hasFailed }: Host, nowMs: number): number | null {
   if (hasFailed || sentMs === -Infinity) return usualMs;
   return Math.max(nowMs - sentMs, (usualMs ?? 0) * shrink);
-}
-
-const stopsOfSignals = new WeakMap<AbortSignal, Set<() => void>>();
-
-/**
- * Callbacks to run when a signal aborts. They share one listener: removing a separate listener for each would search
- * among all the others.
- */
-export function abortListenersOf(signal: AbortSignal): Set<() => void> {
-  const known = stopsOfSignals.get(signal);
-  if (known) return known;
-  const stops = new Set<() => void>();
-  stopsOfSignals.set(signal, stops);
-  signal.addEventListener("abort", () => {
-    for (const stop of stops) stop();
-  });
-  return stops;
 }

@@ -1,18 +1,9 @@
 import type { Log } from "../../shared/log/log.js";
 import type { Trouble, TroubleKind, UnmeasuredReason } from "../../shared/measurement/sample.js";
-import type { ClockError } from "../measure/clock.js";
+import { certainErrorMs, type ClockError, exceedsTolerance, reportedClockErrorMs } from "../measure/clock.js";
 
 /** A trouble is over when it has cost no slot for this long: a few of the slowest common cadences. */
 const overAfterMs = 60_000;
-
-/**
- * A clock error that is certainly above this is reported. Smaller errors are harmless: ages of events are corrected for
- * them.
- */
-const reportedClockErrorMs = 500;
-
-/** While the clock error is certainly above this, samples are withheld: they would occupy another slot's key. */
-const tolerableClockErrorMs = 2_000;
 
 const kinds: Partial<Record<UnmeasuredReason, TroubleKind>> = {
   network: "network",
@@ -125,22 +116,12 @@ export function makeTroubles({ clockError, spoolTrouble, log, now = Date.now }: 
   };
 }
 
-/** Whether the clock is so wrong that a sample could get the key of another slot. */
-export function exceedsTolerance(clockError: ClockError | null): boolean {
-  return certainErrorMs(clockError) > tolerableClockErrorMs;
-}
-
 function clockTrouble(clockError: ClockError | null): string | null {
   if (certainErrorMs(clockError) <= reportedClockErrorMs) return null;
   const { errorMs, withinMs } = clockError!;
   const side = errorMs > 0 ? "ahead of" : "behind";
   const detail = `this machine's clock is ${Math.abs(Math.round(errorMs))} ms ${side} the venues' clocks, give or take ${Math.ceil(withinMs)} ms`;
   return exceedsTolerance(clockError) ? `${detail}: nothing is recorded until it is corrected` : detail;
-}
-
-/** The part of the error that is certain. */
-function certainErrorMs(clockError: ClockError | null): number {
-  return clockError ? Math.abs(clockError.errorMs) - clockError.withinMs : 0;
 }
 
 function counted(count: number, noun: string): string {

@@ -1,6 +1,3 @@
-import { createHash } from "node:crypto";
-import type { Log } from "../../shared/log/log.js";
-import { type UnmeasuredReason, unmeasuredReasons } from "../../shared/measurement/sample.js";
 import { type EventLoopWatch, tolerableMs } from "../../shared/process/event-loop-watch.js";
 import { chainCadence, type ReadChain } from "../../shared/registry/chain-venues.js";
 import { chainComponent } from "../../shared/registry/components.js";
@@ -10,7 +7,7 @@ import type { Counterpart } from "../measure/counterpart.js";
 import { nothingMeasured } from "../measure/measurement.js";
 import type { Rest } from "../measure/rest/rest.js";
 import type { AnswerVerdict } from "../measure/rest/verdict.js";
-import type { Task } from "./schedule.js";
+import { hashOf, type Task } from "./schedule.js";
 
 /**
  * The REST endpoints of one venue, as tasks for the schedule. Measurements across a standstill of this process are
@@ -59,13 +56,9 @@ export function makeFreshConnectionShare(
   { url, cadenceMs }: { url: string; cadenceMs: number },
   place: number,
 ): (slotAt: Date) => boolean {
+  // the hash spreads the turns of the venues
   const turn = (hashOf(new URL(url).origin) + place * stride) % freshEvery;
   return (slotAt) => Math.floor(+slotAt / cadenceMs) % freshEvery === turn;
-}
-
-/** Spreads the turns of the venues. */
-function hashOf(origin: string): number {
-  return createHash("sha256").update(origin).digest().readUInt32BE(0);
 }
 
 /**
@@ -101,58 +94,4 @@ export function chainCounterpart(
   const cadenceMs = read ? chainCadence(read) : null;
   if (cadenceMs === null) return null;
   return { cadenceMs, wentOn: ({ atMs }) => heads.wentOn(chain!, atMs) };
-}
-
-export type UnmeasuredCounts = { [reason in UnmeasuredReason]: number };
-
-export interface SlotCounts {
-  /** Samples since the start, including bad ones. */
-  taken: number;
-  /** Slots without a sample since the start, by reason. */
-  unmeasured: UnmeasuredCounts;
-  /** Scheduled time of the newest sample; null before the first. */
-  newestSlotAt: Date | null;
-}
-
-const summaryEveryMs = 60_000;
-
-/** Counts slots, and logs unmeasured ones once a minute: a line for each would drown the rest of the log. */
-export function startSlotCounters(log: Log): {
-  taken: (slotAt: Date) => void;
-  unmeasured: (reason: UnmeasuredReason, slots: number) => void;
-  status(): SlotCounts;
-  close(): void;
-} {
-  let taken = 0;
-  let newestSlotAt: Date | null = null;
-  const unmeasured = noCounts();
-  let sinceSummary = noCounts();
-  const timer = setInterval(summarise, summaryEveryMs);
-
-  function summarise() {
-    const counts = Object.entries(sinceSummary).filter(([, slots]) => slots > 0);
-    sinceSummary = noCounts();
-    if (counts.length > 0) log.warn("slots not measured", Object.fromEntries(counts));
-  }
-
-  return {
-    taken(slotAt) {
-      taken += 1;
-      newestSlotAt = slotAt;
-    },
-    unmeasured(reason, slots) {
-      unmeasured[reason] += slots;
-      sinceSummary[reason] += slots;
-    },
-    status: () => ({ taken, unmeasured: { ...unmeasured }, newestSlotAt }),
-    close() {
-      clearInterval(timer);
-      summarise();
-    },
-  };
-}
-
-function noCounts(): UnmeasuredCounts {
-  const zeros = unmeasuredReasons.map((reason) => [reason, 0]);
-  return Object.fromEntries(zeros) as UnmeasuredCounts;
 }

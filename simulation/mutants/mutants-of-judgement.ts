@@ -6,7 +6,7 @@ export const mutantsOfJudgement: readonly Mutant[] = [
   // whose fault it is
   {
     name: "a wrong clock is not noticed",
-    file: "probe/network/probe-troubles.js",
+    file: "probe/measure/clock.js",
     from: "return certainErrorMs(clockError) > tolerableClockErrorMs;",
     to: "return false;",
     faults: "00:01:30.000 clock region-1-1 by 20000 ms for 90000 ms",

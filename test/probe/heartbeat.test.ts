@@ -2,7 +2,7 @@
 import t from "tap";
 import { sql } from "../../shared/database/pool.js";
 import { sendHeartbeat } from "../../probe/lease.js";
-import { exceedsTolerance } from "../../probe/network/probe-troubles.js";
+import { exceedsTolerance } from "../../probe/measure/clock.js";
 import { migratedDatabase } from "../support/database.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { watchedVenues } from "../../shared/registry/chain-venues.js";

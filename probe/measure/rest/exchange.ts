@@ -7,7 +7,7 @@ import {
   maxInterim,
   wireBytesFor,
 } from "../../../shared/http/limits.js";
-import { abortListenersOf } from "../../network/own-network.js";
+import { abortListenersOf } from "../../network/abort-listeners.js";
 import { type Connection, openConnection, type ConnectionOptions } from "../connection.js";
 
 export type RestRequest = Pick<Dispatcher.DispatchOptions, "method" | "path" | "body"> & {

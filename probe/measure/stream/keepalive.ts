@@ -1,22 +1,6 @@
 import type { KeepAlive } from "../../../shared/registry/registry.js";
 import { type ChannelNumbers, compileMatch } from "../rest/checks.js";
 
-/** Bitfinex announces a channel's number once, and its frames carry nothing else to identify the channel. */
-export function withChannel(frame: unknown, channels: ChannelNumbers, atMost: number): ChannelNumbers {
-  const { event, channel, chanId } = Object(frame) as Record<string, unknown>;
-  if (event !== "subscribed" || typeof channel !== "string") return channels;
-  if (!channels.has(channel) && channels.size >= atMost) return channels;
-  return new Map(channels).set(channel, chanId);
-}
-
-/** The actions of a keep-alive rule on a socket. */
-export interface KeepAliveActions {
-  ping(): void;
-  send(text: string): void;
-  /** Called when the socket gave no sign of life for as long as the rule allows. */
-  onDead(reason: string): void;
-}
-
 /** Runs a venue's keep-alive rule on one open socket. */
 export function startKeepAlive(
   { send, respond, replyWithinMs, deadAfterMs }: KeepAlive,
@@ -88,6 +72,14 @@ export function startKeepAlive(
       clearTimeout(silenceTimer);
     },
   };
+}
+
+/** The actions of a keep-alive rule on a socket. */
+export interface KeepAliveActions {
+  ping(): void;
+  send(text: string): void;
+  /** Called when the socket gave no sign of life for as long as the rule allows. */
+  onDead(reason: string): void;
 }
 
 /** The text of a message to send. A string `{unixSeconds}` is replaced by the current time as a number. */

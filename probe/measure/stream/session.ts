@@ -21,7 +21,7 @@ import {
   type FrameCheck,
 } from "../rest/checks.js";
 import type { Arrival, Flow } from "./inflow.js";
-import { withChannel, startKeepAlive, makeSocketTimers } from "./keepalive.js";
+import { makeSocketTimers, startKeepAlive } from "./keepalive.js";
 import { refusalWords } from "./refusals.js";
 import { type Down, openSocket, type VenueSocket } from "./socket.js";
 import type { Subscription, SubscriptionError } from "./subscription.js";
@@ -274,4 +274,12 @@ export function makeFrameWords({
 function compileAnswered(conditions: readonly Condition[]): (frame: unknown) => boolean {
   const values = conditions.flatMap((condition) => ("path" in condition ? parsePath(condition.path) : []));
   return (frame) => values.every((valueOf) => valueOf(frame) != null);
+}
+
+/** Bitfinex announces a channel's number once, and its frames carry nothing else to identify the channel. */
+export function withChannel(frame: unknown, channels: ChannelNumbers, atMost: number): ChannelNumbers {
+  const { event, channel, chanId } = Object(frame) as Record<string, unknown>;
+  if (event !== "subscribed" || typeof channel !== "string") return channels;
+  if (!channels.has(channel) && channels.size >= atMost) return channels;
+  return new Map(channels).set(channel, chanId);
 }

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { ParquetColumn, ParquetTable, Period, RecordFilter } from "./datasets.js";
-import type { WrittenFile } from "./parquet-file.js";
+import type { ParquetTable, Period, RecordFilter } from "./datasets.js";
+import type { ParquetColumn, WrittenFile } from "./parquet-file.js";
 
 // `datapackage.json`, which describes a dataset: a Frictionless Data Package, version 2. A resource is one file, with
 // its size and checksum, the period that it covers, and where the schema of its columns is.

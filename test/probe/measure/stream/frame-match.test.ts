@@ -1,8 +1,7 @@
 /** Finds the stream to which a frame belongs, whatever a venue sends. */
-import { withChannel } from "../../../../probe/measure/stream/keepalive.js";
 import t from "tap";
 import type { ChannelNumbers } from "../../../../probe/measure/rest/checks.js";
-import { compileFrameMatch, parsedFrame } from "../../../../probe/measure/stream/session.js";
+import { compileFrameMatch, parsedFrame, withChannel } from "../../../../probe/measure/stream/session.js";
 import type { Stream } from "../../../../shared/registry/registry.js";
 import { randomFrom } from "../../../support/random-samples.js";
 
