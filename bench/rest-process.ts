@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { Client } from "undici";
-import { makeClockWatch } from "../probe/measure/clock.js";
+import { makeClockWatch } from "../probe/measure/clock-error.js";
 import { systemClock } from "../shared/process/clock.js";
 import { freshEvery, restTasks } from "../probe/schedule/tasks.js";
 import { startEventLoopWatch } from "../shared/process/event-loop-watch.js";

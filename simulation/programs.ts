@@ -3,7 +3,7 @@
  * start runs in a process of its own.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { endLease, sendHeartbeat, startVenueLease } from "../probe/lease.js";
+import { endLease, sendHeartbeat, startVenueLease } from "../probe/venue-lease.js";
 import { openSpool, type Spool } from "../probe/delivery/spool.js";
 import { startProbe, type Probe } from "../probe/probe.js";
 import { startWeb } from "../server/web/web.js";

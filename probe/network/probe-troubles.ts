@@ -1,6 +1,6 @@
 import type { Log } from "../../shared/log/log.js";
 import type { Trouble, TroubleKind, UnmeasuredReason } from "../../shared/measurement/sample.js";
-import { certainErrorMs, type ClockError, exceedsTolerance, reportedClockErrorMs } from "../measure/clock.js";
+import { certainErrorMs, type ClockError, exceedsTolerance, reportedClockErrorMs } from "../measure/clock-error.js";
 
 /** A trouble is over when it has cost no slot for this long: a few of the slowest common cadences. */
 const overAfterMs = 60_000;

@@ -6,7 +6,7 @@ import type { ChainHeads } from "../measure/chain.js";
 import type { Counterpart } from "../measure/counterpart.js";
 import { nothingMeasured } from "../measure/measurement.js";
 import type { Rest } from "../measure/rest/rest.js";
-import type { AnswerVerdict } from "../measure/rest/verdict.js";
+import type { AnswerVerdict } from "../measure/rest/answer-verdict.js";
 import { hashOf, type Task } from "./schedule.js";
 
 /**

@@ -8,7 +8,7 @@ import { makeOutage } from "../../shared/log/outage.js";
 import { makeOwnMetrics, queryAtScrape } from "../../shared/log/own-metrics.js";
 import { startDispatcher } from "../core/alerts/dispatcher.js";
 import { formatAlert } from "../core/alerts/formats/format-alert.js";
-import { makeAlertMetrics } from "../core/alerts/metrics.js";
+import { makeAlertMetrics } from "../core/alerts/alert-metrics.js";
 import { makePoster } from "../core/alerts/post.js";
 import { makeSealing } from "../core/alerts/sealing.js";
 import { startKeepingAddress } from "../core/alerts/service-address.js";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { openSpool } from "../../probe/delivery/spool.js";
-import { endLease, sendHeartbeat, startVenueLease, type VenueLease } from "../../probe/lease.js";
-import { makeProbeMetrics } from "../../probe/metrics.js";
+import { endLease, sendHeartbeat, startVenueLease, type VenueLease } from "../../probe/venue-lease.js";
+import { makeProbeMetrics } from "../../probe/probe-metrics.js";
 import { thisMachine } from "../../probe/network/machine.js";
 import { startProbe } from "../../probe/probe.js";
 import { version } from "../../shared/config/package.js";

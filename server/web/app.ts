@@ -9,7 +9,7 @@ import { boardSource } from "./agents/agent-source.js";
 import { llmsTextRoute } from "./agents/llms-text.js";
 import { addMcpRoute, agentServers } from "./agents/mcp-route.js";
 import { publicHeaders } from "./api/answer.js";
-import { byteLimiter, type ConnectionLimits, limiter, makeLimit, type RateLimit } from "./api/limits.js";
+import { byteLimiter, type ConnectionLimits, limiter, makeLimit, type RateLimit } from "./api/client-limits.js";
 import { answerErrors, makeFaults, notFound, Problem, problemSender } from "./api/problem.js";
 import { queued } from "./api/query-queue.js";
 import { type AnsweredRequest, headFault } from "./api/request.js";

@@ -4,7 +4,7 @@ import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { categories, type Registry } from "../../shared/registry/registry.js";
 import { dataCache, publicHeaders } from "./api/answer.js";
 import { chosenEncoding, type Encoded, type Encoding } from "./api/body.js";
-import { ipv6Subnet, isOverOfSite, type RateLimit } from "./api/limits.js";
+import { ipv6Subnet, isOverOfSite, type RateLimit } from "./api/client-limits.js";
 import { headFault, type Addressed } from "./api/request.js";
 import type { Boards, Snapshot } from "./board/snapshot.js";
 

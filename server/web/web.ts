@@ -8,7 +8,7 @@ import { stackOf } from "../../shared/process/user-error.js";
 import type { ReplicaState } from "../database/replica.js";
 import { listen } from "../process/ports.js";
 import { publicHeaders } from "./api/answer.js";
-import { connectionLimits, limitConnections, reset, watchResponses } from "./api/limits.js";
+import { connectionLimits, limitConnections, reset, watchResponses } from "./api/client-limits.js";
 import { problemBody } from "./api/problem.js";
 import { type AnsweredRequest, onRequestEnd, clientAddress } from "./api/request.js";
 import { type AppOptions, makeApp, makeShared } from "./app.js";

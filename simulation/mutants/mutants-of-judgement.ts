@@ -6,7 +6,7 @@ export const mutantsOfJudgement: readonly Mutant[] = [
   // whose fault it is
   {
     name: "a wrong clock is not noticed",
-    file: "probe/measure/clock.js",
+    file: "probe/measure/clock-error.js",
     from: "return certainErrorMs(clockError) > tolerableClockErrorMs;",
     to: "return false;",
     faults: "00:01:30.000 clock region-1-1 by 20000 ms for 90000 ms",
@@ -176,7 +176,7 @@ export const mutantsOfJudgement: readonly Mutant[] = [
   },
   {
     name: "a silent stream is good",
-    file: "probe/measure/stream/verdict.js",
+    file: "probe/measure/stream/stream-verdict.js",
     from: "if (quietMs <= afterMs)",
     to: "if (quietMs <= 100 * afterMs)",
     faults: "00:01:30.000 quiet stream venue-1 for 60000 ms",

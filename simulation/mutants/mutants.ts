@@ -97,7 +97,7 @@ export const mutants: readonly Mutant[] = [
   // leases and slots
   {
     name: "nobody takes over the venues of a dead probe",
-    file: "probe/lease.js",
+    file: "probe/venue-lease.js",
     from: "await keep(startMs - steadySinceMs >= leaseMs);",
     to: "await keep(false);",
     shape: "pairs",
@@ -113,7 +113,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a probe that cannot renew its lease stops measuring",
-    file: "probe/lease.js",
+    file: "probe/venue-lease.js",
     from: 'if (countsAsAway(log, "lease renewals", error))',
     to: 'watch([]); if (countsAsAway(log, "lease renewals", error))',
     faults: "00:01:10.000 part region-1-1 from database for 40000 ms",

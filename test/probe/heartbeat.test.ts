@@ -1,8 +1,8 @@
 /** How the probes of a region share its venues. */
 import t from "tap";
 import { sql } from "../../shared/database/pool.js";
-import { sendHeartbeat } from "../../probe/lease.js";
-import { exceedsTolerance } from "../../probe/measure/clock.js";
+import { sendHeartbeat } from "../../probe/venue-lease.js";
+import { exceedsTolerance } from "../../probe/measure/clock-error.js";
 import { migratedDatabase } from "../support/database.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { watchedVenues } from "../../shared/registry/chain-venues.js";

@@ -1,8 +1,8 @@
 /** Collects the exported metrics from the programs' own code: each series' name with its labels. */
 import { makeBackupMetrics } from "../../server/core/backup-metrics.js";
-import { makeProbeMetrics } from "../../probe/metrics.js";
+import { makeProbeMetrics } from "../../probe/probe-metrics.js";
 import { unmeasuredReasons, type UnmeasuredReason } from "../../shared/measurement/sample.js";
-import { makeAlertMetrics } from "../../server/core/alerts/metrics.js";
+import { makeAlertMetrics } from "../../server/core/alerts/alert-metrics.js";
 import { makeReplicaMetrics, makeWebMetrics } from "../../server/web/web.js";
 import type { Pool } from "../../shared/database/pool.js";
 import { makeEngineMetrics } from "../../server/core/metrics.js";

@@ -3,7 +3,7 @@ import { type Pool, sql } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
-import { sendHeartbeat, endLease, type ProbeReport } from "../../probe/lease.js";
+import { sendHeartbeat, endLease, type ProbeReport } from "../../probe/venue-lease.js";
 
 const usual = watchedVenues(await loadRegistry(packagedFile("registry/all.json"))).map(({ id }) => id);
 

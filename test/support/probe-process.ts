@@ -3,7 +3,7 @@
  * `measured KEY` for each sample that its schedule produces, and `kept KEY` when the spool has confirmed that it is on
  * disk.
  */
-import { endLease, sendHeartbeat, startVenueLease } from "../../probe/lease.js";
+import { endLease, sendHeartbeat, startVenueLease } from "../../probe/venue-lease.js";
 import { startProbe } from "../../probe/probe.js";
 import { openSpool } from "../../probe/delivery/spool.js";
 import { openPool } from "../../shared/database/pool.js";

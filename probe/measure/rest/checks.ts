@@ -14,7 +14,7 @@ import {
   type TimeUnit,
 } from "../../../shared/registry/registry.js";
 import { limits } from "../../../shared/rules/probe-rules.js";
-import type { ClockError } from "../clock.js";
+import type { ClockError } from "../clock-error.js";
 
 /** An answer is good if it contains its proof. The other fields are null if it is not good, or lacks them. */
 export interface Verdict {

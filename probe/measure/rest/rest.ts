@@ -5,12 +5,12 @@ import { headersAt } from "../../../shared/registry/credentials.js";
 import type { RestEndpoint } from "../../../shared/registry/registry.js";
 import type { Resolver } from "../../network/resolver.js";
 import { type Cause, causeOf, causeOfRefusal, unlessOurNetwork, type VenueFault } from "../causes.js";
-import { type ClockWatch, stampOf } from "../clock.js";
+import { type ClockWatch, stampOf } from "../clock-error.js";
 import { isUnmeasured, type Measurement, type MeasurementOutcome, nothingMeasured } from "../measurement.js";
 import { type AddressPauses, makePauses, type Pauses } from "../pauses.js";
 import { type AnswerCheck, compileAnswerCheck } from "./checks.js";
-import { type Lane, makeLane, type RestExchange, type RestRequest } from "./exchange.js";
-import type { AnswerVerdict } from "./verdict.js";
+import { type Lane, makeLane, type RestExchange, type RestRequest } from "./lane.js";
+import type { AnswerVerdict } from "./answer-verdict.js";
 
 export interface RestOptions {
   userAgent: string;

@@ -7,7 +7,7 @@ import { type SocketConfig, stallBasis, type Venue } from "../../../shared/regis
 import type { Resolver } from "../../network/resolver.js";
 import type { Task } from "../../schedule/schedule.js";
 import { unlessOurNetwork } from "../causes.js";
-import type { ClockWatch } from "../clock.js";
+import type { ClockWatch } from "../clock-error.js";
 import type { Counterpart } from "../counterpart.js";
 import {
   isUnmeasured,
@@ -21,7 +21,7 @@ import { correctedAge } from "../rest/checks.js";
 import type { Meter, StreamMeasurement } from "./meter.js";
 import { type ReconnectingSocket, startReconnectingSocket } from "./reconnecting-socket.js";
 import { makeSubscription, type Subscription, type SubscriptionError } from "./subscription.js";
-import { type StreamFault, makeStreamVerdict, type StreamVerdict } from "./verdict.js";
+import { type StreamFault, makeStreamVerdict, type StreamVerdict } from "./stream-verdict.js";
 
 export interface StreamsOptions {
   venue: Venue;

@@ -1,4 +1,4 @@
-import { makeClockWatch } from "../../../probe/measure/clock.js";
+import { makeClockWatch } from "../../../probe/measure/clock-error.js";
 import { version } from "../../../shared/config/package.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { watchedVenues } from "../../../shared/registry/chain-venues.js";

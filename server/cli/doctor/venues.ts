@@ -3,7 +3,7 @@ import { lookup } from "node:dns/promises";
 import { setMaxListeners } from "node:events";
 import { isIP } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ClockWatch, exceedsTolerance, makeClockWatch } from "../../../probe/measure/clock.js";
+import { type ClockWatch, exceedsTolerance, makeClockWatch } from "../../../probe/measure/clock-error.js";
 import { makeRest } from "../../../probe/measure/rest/rest.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
 import { unmeasuredReasons } from "../../../shared/measurement/sample.js";

@@ -15,7 +15,7 @@ import {
   makeLocalFailureLog,
   type Settled,
 } from "./attempts.js";
-import type { AlertMetrics } from "./metrics.js";
+import type { AlertMetrics } from "./alert-metrics.js";
 import type { Poster } from "./post.js";
 import { makeRecentlySent, type RecentlySent } from "./recently-sent.js";
 import { type DeliveryRules, deliveryRules } from "./retry-rules.js";

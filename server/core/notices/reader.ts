@@ -15,7 +15,7 @@ import {
   listenToDocument,
   makeDocumentFetcher,
   type Validators,
-} from "./documents.js";
+} from "./feed-documents.js";
 import { shown } from "./expected-shape.js";
 import {
   canBePosted,

@@ -8,7 +8,7 @@ import { isIP } from "node:net";
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import express, { type ErrorRequestHandler, type RequestHandler, type Response, type Router } from "express";
 import type { HeadersObject, OperationObject, ResponseObject } from "openapi3-ts/oas31";
-import { countMore, limiter, type RateLimit } from "../api/limits.js";
+import { countMore, limiter, type RateLimit } from "../api/client-limits.js";
 import { groups } from "../api/operation.js";
 import { Problem, type SendProblem } from "../api/problem.js";
 import {

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { Request, RequestHandler } from "express";
 import { ipKeyGenerator } from "express-rate-limit";
 import type { Registry } from "../../../shared/registry/registry.js";
-import { ipv6Subnet, reset } from "../api/limits.js";
+import { ipv6Subnet, reset } from "../api/client-limits.js";
 import { categoryFilter, integerParameter, parameterReader, venueFilter, viewOf } from "../api/parameters.js";
 import { badParameters, type SendProblem } from "../api/problem.js";
 import { clientAddress, queryOf } from "../api/request.js";

@@ -1,6 +1,6 @@
 /** Whether a chain stands or a provider does, for any block time: by what one probe reads at several providers. */
 import t from "tap";
-import { makeAnswerVerdict } from "../../../probe/measure/rest/verdict.js";
+import { makeAnswerVerdict } from "../../../probe/measure/rest/answer-verdict.js";
 import { makeChainHeads } from "../../../probe/measure/chain.js";
 import { listeningLog } from "../../support/listening-log.js";
 import { staleHeadMs } from "../../../shared/rules/probe-rules.js";

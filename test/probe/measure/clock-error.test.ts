@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import { makeClockWatch } from "../../../probe/measure/clock.js";
+import { makeClockWatch } from "../../../probe/measure/clock-error.js";
 import { randomFrom } from "../../support/random-samples.js";
 
 const noon = Date.parse("2026-11-20T12:00:00Z");

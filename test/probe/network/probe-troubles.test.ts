@@ -1,6 +1,6 @@
 import t from "tap";
 import { makeTroubles } from "../../../probe/network/probe-troubles.js";
-import { type ClockError, exceedsTolerance } from "../../../probe/measure/clock.js";
+import { type ClockError, exceedsTolerance } from "../../../probe/measure/clock-error.js";
 import { listeningLog } from "../../support/listening-log.js";
 
 function standing() {

@@ -2,7 +2,7 @@
 import { serviceAddress } from "../../../server/core/alerts/service-address.js";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { makeProbeMetrics } from "../../../probe/metrics.js";
+import { makeProbeMetrics } from "../../../probe/probe-metrics.js";
 import { openPool, sql } from "../../../shared/database/pool.js";
 import { makeEngineMetrics } from "../../../server/core/metrics.js";
 import { makeUpkeep, usualUpkeepPace } from "../../../server/core/rollups/upkeep.js";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { makePauses } from "../../../../probe/measure/pauses.js";
-import { makeAnswerVerdict } from "../../../../probe/measure/rest/verdict.js";
+import { makeAnswerVerdict } from "../../../../probe/measure/rest/answer-verdict.js";
 import { makeChainHeads } from "../../../../probe/measure/chain.js";
 import { isUnmeasured, type Measurement, type MeasurementOutcome } from "../../../../probe/measure/measurement.js";
 import { makeResolver } from "../../../../probe/network/resolver.js";

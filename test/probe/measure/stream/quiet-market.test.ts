@@ -1,5 +1,5 @@
 /** Silence of a stream is no fault while the venue shows no trade, but a stream that stops is found. */
-import { makeStreamVerdict, type StreamFault } from "../../../../probe/measure/stream/verdict.js";
+import { makeStreamVerdict, type StreamFault } from "../../../../probe/measure/stream/stream-verdict.js";
 import { makeCounterpart } from "../../../../probe/measure/counterpart.js";
 import { existsSync, readFileSync } from "node:fs";
 import t, { type Test } from "tap";

@@ -5,7 +5,7 @@
 import { createServer } from "node:https";
 import type { LookupFunction, Socket } from "node:net";
 import t, { type Test } from "tap";
-import { type ClockWatch, makeClockWatch } from "../../../../probe/measure/clock.js";
+import { type ClockWatch, makeClockWatch } from "../../../../probe/measure/clock-error.js";
 import { examine } from "../../../../server/cli/check/examine.js";
 import { exitCodeOf, reportJson, reportText } from "../../../../server/cli/check/check.js";
 import { verdictOf } from "../../../../server/cli/check/verdict.js";

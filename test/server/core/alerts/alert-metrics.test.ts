@@ -1,6 +1,6 @@
 /** Core's metrics of alerts, for operators. */
 import t, { type Test } from "tap";
-import { makeAlertMetrics } from "../../../../server/core/alerts/metrics.js";
+import { makeAlertMetrics } from "../../../../server/core/alerts/alert-metrics.js";
 import { deliveryRules } from "../../../../server/core/alerts/retry-rules.js";
 import { openPool, sql } from "../../../../shared/database/pool.js";
 import { makeLog } from "../../../../shared/log/log.js";

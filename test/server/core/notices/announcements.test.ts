@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { WebSocketServer, type WebSocket } from "ws";
-import { listenToDocument } from "../../../../server/core/notices/documents.js";
+import { listenToDocument } from "../../../../server/core/notices/feed-documents.js";
 import type { FeedReaderOptions } from "../../../../server/core/notices/reader.js";
 import { at, never, readerFor, sourceAt } from "../../../support/feed-server.js";
 import { areUnreadable, only, parse, sourceOf } from "../../../support/parsed-feed.js";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { createConnection, createServer, type Socket } from "node:net";
 import t, { type Test } from "tap";
-import type { ConnectionLimits } from "../../../../server/web/api/limits.js";
+import type { ConnectionLimits } from "../../../../server/web/api/client-limits.js";
 import { publishedRules } from "../../../../server/web/board/thresholds.js";
 import { openPool } from "../../../../shared/database/pool.js";
 import { rulesRow } from "../../../../shared/rules/engine-rules.js";

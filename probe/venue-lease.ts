@@ -6,7 +6,7 @@ import type { Log } from "../shared/log/log.js";
 import type { Trouble, UnmeasuredReason } from "../shared/measurement/sample.js";
 import { startLoop } from "../shared/process/loop.js";
 import { stackOf } from "../shared/process/user-error.js";
-import type { ClockError } from "./measure/clock.js";
+import type { ClockError } from "./measure/clock-error.js";
 
 export interface VenueLeaseOptions {
   /**

@@ -1,6 +1,6 @@
 import { stallBasis, type Stream } from "../../../shared/registry/registry.js";
 import { limits } from "../../../shared/rules/probe-rules.js";
-import type { ClockError } from "../clock.js";
+import type { ClockError } from "../clock-error.js";
 import type { Counterpart } from "../counterpart.js";
 import { leastAge } from "../rest/checks.js";
 import type { StreamMeasurement } from "./meter.js";

@@ -1,7 +1,7 @@
 import type { Log } from "../../../shared/log/log.js";
 import type { RestEndpoint, Venue } from "../../../shared/registry/registry.js";
 import type { ChainHeads } from "../chain.js";
-import type { ClockWatch } from "../clock.js";
+import type { ClockWatch } from "../clock-error.js";
 import type { Counterpart } from "../counterpart.js";
 import { makeVerdictLog } from "../measurement.js";
 import { correctedAge, leastAge, type Verdict } from "./checks.js";
