@@ -159,7 +159,7 @@ export async function sendHeartbeat(
     select venues, settled
     from upkeep.renew_probe(
       ${region}, ${process}, ${report.version}, ${report.startedAt}, ${forMs},
-      ${JSON.stringify(occurring(report.unmeasured))}, ${JSON.stringify(report.troubles)},
+      ${JSON.stringify(occurringReasons(report.unmeasured))}, ${JSON.stringify(report.troubles)},
       ${clock?.errorMs ?? null}, ${clock?.withinMs ?? null}, ${report.known},
       ${vantage?.name ?? null}, ${vantage?.place ?? null}, ${vantage?.network ?? null}, ${report.machine}
     )
@@ -177,6 +177,6 @@ export async function endLease(db: Db, region: string, process: string): Promise
   await db.query(sql`select upkeep.release_venue_leases(${region}, ${process})`);
 }
 
-function occurring(counts: ProbeReport["unmeasured"]): typeof counts {
+function occurringReasons(counts: ProbeReport["unmeasured"]): typeof counts {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }

@@ -58,7 +58,7 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
     try {
       await measureSegment(segment, log);
     } catch (error) {
-      if (passes(error)) throw error;
+      if (isPassing(error)) throw error;
       leaveAlone(segment, error, log);
     }
   }
@@ -114,7 +114,7 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
       if (!segments.includes(segment)) return;
       // samples already read are delivered first; some errors, such as a lack of file descriptors, are temporary
       if (segment.read.length > 0) return;
-      if (passes(error)) throw error;
+      if (isPassing(error)) throw error;
       if (isLost(error)) giveUp(segment, error);
       else leaveAlone(segment, error, log);
     }
@@ -178,7 +178,7 @@ function isLost(error: unknown): boolean {
   return error instanceof FileTruncated || (error as NodeJS.ErrnoException).code === "ENOENT";
 }
 
-function passes(error: unknown): boolean {
+function isPassing(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return ["EMFILE", "ENFILE", "ENOMEM", "EAGAIN"].includes(code ?? "");
 }

@@ -96,7 +96,7 @@ export function startShip({
       } catch (error) {
         if (isDatabaseAway(error)) log.database.failed("deliveries of samples", { error, waiting: waiting() });
         else log.error("cannot record samples: this probe will retry", { stack: stackOf(error), waiting: waiting() });
-        await pause(retryMs(firstRetryMs, failures++), stopped.signal);
+        await pauseUnlessAborted(retryMs(firstRetryMs, failures++), stopped.signal);
       }
     }
   }
@@ -141,7 +141,7 @@ export function startShip({
     }),
     async close(withinMs = 2500) {
       const deadline = setTimeout(() => stopped.abort(), withinMs);
-      await Promise.race([emptySpool(), aborted(stopped.signal)]);
+      await Promise.race([emptySpool(), abortOf(stopped.signal)]);
       clearTimeout(deadline);
       stopped.abort();
       clearTimeout(timer);
@@ -171,12 +171,12 @@ function retryMs(firstRetryMs: number, failures: number): number {
   return fullMs * (1 - Math.random() / 2);
 }
 
-function pause(delayMs: number, signal: AbortSignal): Promise<void> {
+function pauseUnlessAborted(delayMs: number, signal: AbortSignal): Promise<void> {
   return sleep(delayMs, undefined, { signal }).catch(() => {
     // Aborted by the shutdown.
   });
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function abortOf(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

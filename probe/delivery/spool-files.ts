@@ -158,7 +158,7 @@ export async function takeIfFree(directory: string, log: Log): Promise<SpoolPlac
   }
 }
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The identity stored in the directory; if there is none, stores and returns `fresh`. */
 export async function identityIn(directory: string, log: Log, fresh: string): Promise<string> {
@@ -166,7 +166,7 @@ export async function identityIn(directory: string, log: Log, fresh: string): Pr
   const written = await storedIn(path, log);
   // the stored identity stays for the next start
   if (written === null) return fresh;
-  if (uuid.test(written.trim())) return written.trim();
+  if (uuidForm.test(written.trim())) return written.trim();
   try {
     await writeFile(`${path}.new`, `${fresh}\n`);
     await rename(`${path}.new`, path);

@@ -71,10 +71,10 @@ export async function measureSegment(segment: Segment, log: Log): Promise<void> 
       const { bytesRead } = await file.read(chunk, 0, chunkBytes, at);
       if (bytesRead === 0) break;
       const lines = chunk.subarray(0, bytesRead);
-      for (let i = lines.indexOf(newline); i >= 0;) {
+      for (let i = lines.indexOf(newlineByte); i >= 0;) {
         segment.samples += 1;
         segment.bytes = at + i + 1;
-        i = lines.indexOf(newline, i + 1);
+        i = lines.indexOf(newlineByte, i + 1);
       }
       at += bytesRead;
     }
@@ -99,7 +99,7 @@ export async function readSegment(segment: Segment, size: number, log: Log): Pro
   let from = 0;
   let broken = 0;
   while (segment.read.length < size) {
-    const end = chunk.indexOf(newline, from);
+    const end = chunk.indexOf(newlineByte, from);
     if (end < 0) break;
     const sample = sampleOf(chunk.subarray(from, end));
     if (sample) segment.read.push(sample);
@@ -156,36 +156,35 @@ export async function deleteSegment(segment: Segment, log: Log): Promise<void> {
 // newer builds read the fields they know, and no field is ever mistaken for another. A field whose meaning changes
 // needs another name.
 
-const nothing: Omit<Sample, "venue" | "component" | "slotAt"> = {
+const emptySample: Omit<Sample, "venue" | "component" | "slotAt"> = {
   lateMs: null,
   ...nothingMeasured,
 };
 
 /** All but `good`, which follows from `fault`. */
-const fields = ["venue", "component", "slotAt", ...Object.keys(nothing)].filter((name) => name !== "good") as Exclude<
-  keyof Sample,
-  "good"
->[];
+const lineFields = ["venue", "component", "slotAt", ...Object.keys(emptySample)].filter(
+  (name) => name !== "good",
+) as Exclude<keyof Sample, "good">[];
 
-const dates = ["slotAt", "certificateExpiresAt"] as const;
+const dateFields = ["slotAt", "certificateExpiresAt"] as const;
 
-const newline = 10;
-const space = 32;
+const newlineByte = 10;
+const spaceByte = 32;
 const checksumDigits = 8;
 
 /** Includes the final newline. */
 export function lineOf(sample: Sample): string {
   const stored: Record<string, unknown> = {};
-  for (const name of fields) {
+  for (const name of lineFields) {
     const value = sample[name];
-    if (value !== null) stored[name] = typeof value === "string" ? value : plain(value);
+    if (value !== null) stored[name] = typeof value === "string" ? value : plainValue(value);
   }
   const text = JSON.stringify(stored);
   return `${checksumOf(text)} ${text}\n`;
 }
 
 /** JSON has no NaN and would turn it into null. As text it reaches the database, which refuses it with an error. */
-function plain(value: number | boolean | Date): unknown {
+function plainValue(value: number | boolean | Date): unknown {
   const bare = value instanceof Date ? value.getTime() : value;
   return typeof bare === "number" && !Number.isFinite(bare) ? String(bare) : bare;
 }
@@ -196,12 +195,12 @@ function plain(value: number | boolean | Date): unknown {
  */
 export function sampleOf(line: Buffer): Sample | null {
   const text = line.subarray(checksumDigits + 1);
-  if (line[checksumDigits] !== space) return null;
+  if (line[checksumDigits] !== spaceByte) return null;
   if (line.toString("latin1", 0, checksumDigits) !== checksumOf(text)) return null;
-  const stored = parsed(text.toString());
+  const stored = parsedLine(text.toString());
   if (typeof stored.venue !== "string" || typeof stored.component !== "string") return null;
-  const sample = { ...nothing, ...stored, good: (stored.fault ?? null) === null };
-  for (const name of dates) {
+  const sample = { ...emptySample, ...stored, good: (stored.fault ?? null) === null };
+  for (const name of dateFields) {
     const value = stored[name] ?? null;
     if (value !== null) sample[name] = new Date(value);
   }
@@ -209,7 +208,7 @@ export function sampleOf(line: Buffer): Sample | null {
 }
 
 /** One in four billion corrupt lines has the right checksum. */
-function parsed(text: string): Partial<Sample> {
+function parsedLine(text: string): Partial<Sample> {
   try {
     return Object(JSON.parse(text)) as Partial<Sample>;
   } catch {

@@ -13,7 +13,7 @@ export interface VenueFault {
 }
 
 /** An answer arrived, but it is not HTTP or violates the protocol. */
-const unreadable = /^(HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|UND_ERR_RESPONSE)/;
+const unreadableCodes = /^(HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|UND_ERR_RESPONSE)/;
 
 /**
  * Classifies an error by the phase of the connection, because error codes alone do not distinguish a reset handshake
@@ -29,7 +29,7 @@ export function causeOf(error: unknown, phase: Phase): Cause {
   // In TLS 1.3 a server may refuse the handshake after the client considers it complete.
   if (codes.some((code) => code.startsWith("ERR_SSL_"))) return { fault: "tls" };
   return {
-    fault: codes.some((code) => unreadable.test(code)) ? "body" : "closed",
+    fault: codes.some((code) => unreadableCodes.test(code)) ? "body" : "closed",
   };
 }
 
@@ -68,23 +68,23 @@ function isWayless(code: string): boolean {
 }
 
 /** Undici reports these only by message: an unrequested answer, an unexpected interim one, or another protocol. */
-const unasked = /^bad (response|upgrade)$/;
+const unaskedMessages = /^bad (response|upgrade)$/;
 
 /** A refusal by HTTP status, which means the same for a request and for a WebSocket upgrade. */
 export function causeOfRefusal(httpStatus: number): VenueFault | null {
   if (httpStatus === 403 || httpStatus === 451) return { fault: "blocked", httpStatus };
-  if (limits.has(httpStatus)) return { fault: "limited", httpStatus };
+  if (limitingStatuses.has(httpStatus)) return { fault: "limited", httpStatus };
   return null;
 }
 
 /** Binance answers 418 to a client that it has banned; CoinPaprika and dRPC answer 402 when a free share is used up. */
-const limits: ReadonlySet<number> = new Set([402, 418, 429]);
+const limitingStatuses: ReadonlySet<number> = new Set([402, 418, 429]);
 
 /** Some parser errors of undici have no code. */
 function codesOf(error: unknown): string[] {
   if (error instanceof AggregateError) return error.errors.flatMap(codesOf);
   if (!(error instanceof Error)) return [];
   const { code, name, message } = error as NodeJS.ErrnoException;
-  if (unasked.test(message)) return ["UND_ERR_RESPONSE"];
+  if (unaskedMessages.test(message)) return ["UND_ERR_RESPONSE"];
   return [code ?? name];
 }

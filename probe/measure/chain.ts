@@ -49,7 +49,7 @@ const rememberedSlots = 3;
 const heardSlots = 3;
 
 /** A chain may be faster than its configured block time by this factor. */
-const quickest = 0.95;
+const quickestShare = 0.95;
 
 /** The maximum height of a chain at an instant, derived from two providers. */
 interface Ceiling {
@@ -111,11 +111,11 @@ function makeChain({ blockMs, hosts }: ReadChain) {
     others.delete(provider);
     const [other] = others;
     return Math.max(
-      second(of(provider).map(ageBy)),
-      second(agreed.map(ageBy)),
+      secondGreatest(of(provider).map(ageBy)),
+      secondGreatest(agreed.map(ageBy)),
       other !== undefined && others.size === 1
-        ? second(borneOut(of(other)).map(ageBy))
-        : second([...others].map((one) => Math.max(...of(one).map(ageBy)))),
+        ? secondGreatest(borneOut(of(other)).map(ageBy))
+        : secondGreatest([...others].map((one) => Math.max(...of(one).map(ageBy)))),
     );
   }
 
@@ -278,11 +278,11 @@ function isNear(one: number, other: number, { blockMs }: Pace): boolean {
 }
 
 function isWithin({ head, atMs }: Ceiling, { head: named, endedMs }: NamedHead, { blockMs, limitMs }: Pace): boolean {
-  const mayGrowMs = (endedMs - atMs) / quickest + limitMs;
+  const mayGrowMs = (endedMs - atMs) / quickestShare + limitMs;
   return (named - head) * blockMs <= mayGrowMs;
 }
 
 /** The second greatest number; 0 if there is none. */
-function second(numbers: number[]): number {
+function secondGreatest(numbers: number[]): number {
   return numbers.sort((a, b) => b - a)[1] ?? 0;
 }

@@ -47,7 +47,7 @@ const fewestHosts = 3;
 const spreadMs = 1000;
 
 /** Seconds per second: a quartz clock is off by at most 1e-4, and ntpd corrects by at most 5e-4. */
-const drift = 6e-4;
+const driftRate = 6e-4;
 
 /** Servers update the second of their Date header by a timer, and our wall clock counts whole milliseconds. */
 const slackMs = 25;
@@ -102,7 +102,7 @@ export function makeClockWatch(clocks: Clocks = systemClocks): ClockWatch {
     // The reading must stay true until it is refreshed.
     const all = [...boundsOf.values()].map((bounds) => asOf(bounds, nowMs + readAgainMs));
     const quorum = Math.max(fewestHosts, Math.floor(all.length / 2) + 1);
-    return agreed(all, quorum) ?? roughlyAgreed(all, quorum);
+    return agreedError(all, quorum) ?? roughlyAgreedError(all, quorum);
   }
 
   return {
@@ -119,7 +119,7 @@ export function makeClockWatch(clocks: Clocks = systemClocks): ClockWatch {
         atMs: nowMs,
       };
       const known = boundsOf.get(host);
-      boundsOf.set(host, (known && both(asOf(known, nowMs), said)) ?? said);
+      boundsOf.set(host, (known && intersection(asOf(known, nowMs), said)) ?? said);
     },
     read() {
       const { nowMs } = look();
@@ -165,10 +165,10 @@ export function stampOf(date: string | undefined): number | null {
 
 /** Widens the bounds, because the two clocks may have drifted apart since. */
 function asOf({ lowMs, highMs, atMs }: Bounds, nowMs: number): Bounds {
-  return { ...widened({ lowMs, highMs, atMs }, (nowMs - atMs) * drift), atMs: nowMs };
+  return { ...widenedBounds({ lowMs, highMs, atMs }, (nowMs - atMs) * driftRate), atMs: nowMs };
 }
 
-function widened({ lowMs, highMs, atMs }: Bounds, byMs: number): Bounds {
+function widenedBounds({ lowMs, highMs, atMs }: Bounds, byMs: number): Bounds {
   return { lowMs: lowMs - byMs, highMs: highMs + byMs, atMs };
 }
 
@@ -176,15 +176,15 @@ function widened({ lowMs, highMs, atMs }: Bounds, byMs: number): Bounds {
  * The intersection; null if it is empty, because the host's clock was set, or another server answers under its name.
  * Then the newer bounds count.
  */
-function both(a: Bounds, b: Bounds): Bounds | null {
+function intersection(a: Bounds, b: Bounds): Bounds | null {
   const lowMs = Math.max(a.lowMs, b.lowMs);
   const highMs = Math.min(a.highMs, b.highMs);
   return lowMs > highMs ? null : { lowMs, highMs, atMs: b.atMs };
 }
 
-function roughlyAgreed(all: readonly Bounds[], quorum: number): ClockError | null {
-  const reading = agreed(
-    all.map((bounds) => widened(bounds, spreadMs)),
+function roughlyAgreedError(all: readonly Bounds[], quorum: number): ClockError | null {
+  const reading = agreedError(
+    all.map((bounds) => widenedBounds(bounds, spreadMs)),
     quorum,
   );
   // each host of the quorum is within the spread of the reading, so one correct host suffices
@@ -192,7 +192,7 @@ function roughlyAgreed(all: readonly Bounds[], quorum: number): ClockError | nul
 }
 
 /** Marzullo's algorithm: from the smallest to the largest value that at least `quorum` bounds contain. */
-function agreed(all: readonly Bounds[], quorum: number): ClockError | null {
+function agreedError(all: readonly Bounds[], quorum: number): ClockError | null {
   const ends = all
     .flatMap(({ lowMs, highMs }) => [
       { atMs: lowMs, opens: true },

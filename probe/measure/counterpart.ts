@@ -1,4 +1,4 @@
-import { limits } from "../../shared/rules/probe-rules.js";
+import { probeLimits } from "../../shared/rules/probe-rules.js";
 import type { NewestIn, NewestThing } from "./rest/checks.js";
 import type { Heard } from "./stream/meter.js";
 
@@ -32,7 +32,7 @@ interface News {
 const newsKept = 50;
 
 export function makeCounterpart(cadenceMs: number): Counterpart {
-  const { counterpart_settle_ms: settleMs } = limits;
+  const { counterpart_settle_ms: settleMs } = probeLimits;
   const news: News[] = [];
   let askedMs = -Infinity;
 
@@ -66,7 +66,7 @@ function isNew(newest: NewestThing, known: readonly News[]): boolean {
  */
 function isNewer(one: News, { atMs, eventMs }: Heard, byMs: number): boolean {
   if (eventMs !== null && "atMs" in one.newest) return timeOf(one) > eventMs + byMs;
-  return one.afterMs >= atMs + limits.counterpart_settle_ms && one.askedMs > atMs + byMs;
+  return one.afterMs >= atMs + probeLimits.counterpart_settle_ms && one.askedMs > atMs + byMs;
 }
 
 function timeOf({ newest }: News): number {

@@ -43,7 +43,7 @@ export function unservedBy(fault: Fault): Measurement {
 }
 
 /** Fields whose columns have 32 bits, enough for 36 minutes in microseconds or 25 days in milliseconds. */
-const narrow = [
+const narrowFields = [
   "latencyUs",
   "dnsUs",
   "connectUs",
@@ -56,19 +56,19 @@ const narrow = [
   "clockErrorMs",
   "clockErrorWithinMs",
 ] as const;
-const largest = 2 ** 31 - 1;
+const largestInteger = 2 ** 31 - 1;
 
 /** Limits values that are too large for their columns to the largest that fits. */
-export function fitted(measurement: Measurement): Measurement {
+export function fittedMeasurement(measurement: Measurement): Measurement {
   const fit = { ...measurement };
-  for (const key of narrow) {
+  for (const key of narrowFields) {
     const value = fit[key];
-    if (value !== null) fit[key] = Math.max(-largest, Math.min(value, largest));
+    if (value !== null) fit[key] = Math.max(-largestInteger, Math.min(value, largestInteger));
   }
   return fit;
 }
 
-const words: Partial<Record<Fault, { begins: string; over: string }>> = {
+const faultWords: Partial<Record<Fault, { begins: string; over: string }>> = {
   stall: { begins: "a stream is silent", over: "data is fresh again" },
   stale: { begins: "data is stale", over: "data is fresh again" },
   halted: {
@@ -84,10 +84,10 @@ export function makeVerdictLog(
 ): (fault: Fault | null, why: Record<string, unknown>) => void {
   let logged: Fault | null = null;
   return (fault, why) => {
-    const verdict = fault && words[fault] ? fault : null;
+    const verdict = fault && faultWords[fault] ? fault : null;
     if (verdict === logged) return;
-    if (verdict) log.warn(words[verdict]!.begins, { ...of, ...why });
-    else log.info(words[logged!]!.over, of);
+    if (verdict) log.warn(faultWords[verdict]!.begins, { ...of, ...why });
+    else log.info(faultWords[logged!]!.over, of);
     logged = verdict;
   };
 }

@@ -34,7 +34,7 @@ interface Origin {
 }
 
 /** The venue answers us, whatever it says. */
-const served: ReadonlySet<Fault | null> = new Set([null, "stale", "halted"]);
+const servedFaults: ReadonlySet<Fault | null> = new Set([null, "stale", "halted"]);
 
 export function makePauses(now: () => number = () => performance.now()): Pauses {
   const origins = new Map<string, Origin>();
@@ -106,7 +106,7 @@ function makeAddressPauses(origin: Origin, now: () => number): AddressPauses {
       if (fault === "blocked") return onRefused(refusalsBeforePause);
       if (fault === "limited") return onLimited(askedMs);
       refusals = 0;
-      if (served.has(fault)) onServed();
+      if (servedFaults.has(fault)) onServed();
     },
   };
 }
@@ -147,13 +147,13 @@ function makeChosenPause(now: () => number): ChosenPause {
  * Four or five attempts a minute are within the strictest venue's limit (15 a minute and address at Kraken), even for
  * three probes at one address.
  */
-const usual = { firstMs: 1000, longestMs: 20_000 };
+const usualDelays = { firstMs: 1000, longestMs: 20_000 };
 
 /**
  * For a venue that limits or blocks us without saying for how long: further requests may prolong a ban. The longest
  * delay is also how late we may notice that it serves us again.
  */
-const refusal = { firstMs: 30_000, longestMs: 2 * 60_000 };
+const refusalDelays = { firstMs: 30_000, longestMs: 2 * 60_000 };
 
 /**
  * This many refusals (403, 451) in a row are no accident of a firewall, and they are enough to confirm the fault: the
@@ -167,7 +167,7 @@ interface Backoff {
   reset: () => void;
 }
 
-export function makeBackoff(random: () => number = Math.random, { firstMs, longestMs } = usual): Backoff {
+export function makeBackoff(random: () => number = Math.random, { firstMs, longestMs } = usualDelays): Backoff {
   let attempts = 0;
   return {
     nextMs() {
@@ -183,5 +183,5 @@ export function makeBackoff(random: () => number = Math.random, { firstMs, longe
 
 /** The lengths of pauses that we choose ourselves; no part of them is random. */
 export function makeRefusalBackoff(): Backoff {
-  return makeBackoff(() => 0, refusal);
+  return makeBackoff(() => 0, refusalDelays);
 }

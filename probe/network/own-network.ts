@@ -31,7 +31,7 @@ const shortestMs = 2000;
 const longestMs = 8000;
 
 /** Factor above the usual interval of the host that answers most often. */
-const margin = 1.25;
+const patienceMargin = 1.25;
 
 /**
  * If a request sent this long after `sinceMs` was answered, the way was open long enough, even if it was shut later.
@@ -42,10 +42,10 @@ const enoughMs = 1000;
 const beatMs = 500;
 
 /** The usual interval is the longest recent one: it shrinks by this factor with each answer. */
-const shrink = 0.98;
+const intervalShrink = 0.98;
 
 /** If no host has ever answered, at least this many others must have been asked. */
-const crowd = 3;
+const fewestAsked = 3;
 
 /** An older silence no longer excuses anything: connections would have recovered or ended since. */
 const keepMs = 120_000;
@@ -84,7 +84,7 @@ export function makeConnectivityMonitor(clock: Clock = monotonicClock): Connecti
   function silence(toMs: number): Silence {
     const fromMs = sentMs ?? toMs;
     const lively = [...hosts].flatMap(([name, host]): Silence["lively"] =>
-      host.usualMs !== null && fromMs - host.sentMs <= patience(host.usualMs) ? [[name, host.usualMs]] : [],
+      host.usualMs !== null && fromMs - host.sentMs <= patienceMsOf(host.usualMs) ? [[name, host.usualMs]] : [],
     );
     return { fromMs, toMs, lively, isFirst: !isAnswered };
   }
@@ -95,10 +95,10 @@ export function makeConnectivityMonitor(clock: Clock = monotonicClock): Connecti
   function patienceFor(host: string, { lively, isFirst }: Silence): number | null {
     if (isFirst) {
       const others = hosts.size - (hosts.has(host) ? 1 : 0);
-      return others >= crowd ? longestMs : null;
+      return others >= fewestAsked ? longestMs : null;
     }
     const usual = lively.flatMap(([name, ms]) => (name === host ? [] : ms));
-    const tolerableMs = patience(Math.min(...usual));
+    const tolerableMs = patienceMsOf(Math.min(...usual));
     return tolerableMs <= longestMs ? tolerableMs : null;
   }
 
@@ -138,7 +138,7 @@ export function makeConnectivityMonitor(clock: Clock = monotonicClock): Connecti
       if (nowMs - known.sentMs >= beatMs) {
         // we may have sent nothing meanwhile, for example without a resolver: such a gap is not the host's
         const wasSilent = silences.some(({ fromMs, toMs }) => toMs > known.sentMs && toMs - fromMs > longestMs);
-        const usualMs = wasSilent ? known.usualMs : usual(known, nowMs);
+        const usualMs = wasSilent ? known.usualMs : usualIntervalMs(known, nowMs);
         hosts.set(name, { sentMs: askedMs, usualMs, hasFailed: false });
       }
       sentMs = Math.max(sentMs ?? askedMs, askedMs);
@@ -169,11 +169,11 @@ export function makeConnectivityMonitor(clock: Clock = monotonicClock): Connecti
   };
 }
 
-function patience(usualMs: number): number {
-  return Math.max(shortestMs, usualMs * margin);
+function patienceMsOf(usualMs: number): number {
+  return Math.max(shortestMs, usualMs * patienceMargin);
 }
 
-function usual({ sentMs, usualMs, hasFailed }: Host, nowMs: number): number | null {
+function usualIntervalMs({ sentMs, usualMs, hasFailed }: Host, nowMs: number): number | null {
   if (hasFailed || sentMs === -Infinity) return usualMs;
-  return Math.max(nowMs - sentMs, (usualMs ?? 0) * shrink);
+  return Math.max(nowMs - sentMs, (usualMs ?? 0) * intervalShrink);
 }

@@ -5,7 +5,7 @@ import { certainErrorMs, type ClockError, exceedsTolerance, reportedClockErrorMs
 /** A trouble is over when it has cost no slot for this long: a few of the slowest common cadences. */
 const overAfterMs = 60_000;
 
-const kinds: Partial<Record<UnmeasuredReason, TroubleKind>> = {
+const kindOfReason: Partial<Record<UnmeasuredReason, TroubleKind>> = {
   network: "network",
   sockets: "sockets",
   resolver: "resolver",
@@ -13,7 +13,7 @@ const kinds: Partial<Record<UnmeasuredReason, TroubleKind>> = {
   late: "starved",
 };
 
-const words: Record<"network" | "sockets" | "resolver" | "starved", string> = {
+const troubleWords: Record<"network" | "sockets" | "resolver" | "starved", string> = {
   network: "there is no way out of this machine",
   sockets: "this machine has no socket, port or memory left",
   resolver: "no watched name resolves here",
@@ -49,7 +49,7 @@ interface LostSlots {
 }
 
 export function makeTroubles({ clockError, spoolTrouble, log, now = Date.now }: TroublesOptions): Troubles {
-  const lost = new Map<keyof typeof words, LostSlots>();
+  const lost = new Map<keyof typeof troubleWords, LostSlots>();
   /** When the troubles of the clock and the spool began, which each reading checks. */
   const asked = new Map<TroubleKind, Date>();
 
@@ -71,7 +71,7 @@ export function makeTroubles({ clockError, spoolTrouble, log, now = Date.now }: 
     return [...lost].map(([kind, { since, slots, venues }]) => ({
       kind,
       since,
-      detail: `${words[kind]}: ${counted(slots, "slot")} of ${counted(venues.size, "venue")} not measured`,
+      detail: `${troubleWords[kind]}: ${countedText(slots, "slot")} of ${countedText(venues.size, "venue")} not measured`,
     }));
   }
 
@@ -91,7 +91,7 @@ export function makeTroubles({ clockError, spoolTrouble, log, now = Date.now }: 
 
   return {
     unmeasured(reason, slots, venue) {
-      const kind = kinds[reason] as keyof typeof words | undefined;
+      const kind = kindOfReason[reason] as keyof typeof troubleWords | undefined;
       if (!kind) return;
       const known = lost.get(kind);
       if (known) {
@@ -103,7 +103,7 @@ export function makeTroubles({ clockError, spoolTrouble, log, now = Date.now }: 
       const since = new Date(now());
       const venues = new Set([venue]);
       lost.set(kind, { since, lastMs: +since, slots, venues });
-      logTrouble({ kind, detail: words[kind] });
+      logTrouble({ kind, detail: troubleWords[kind] });
     },
     read() {
       const spool = spoolTrouble();
@@ -124,6 +124,6 @@ function clockTrouble(clockError: ClockError | null): string | null {
   return exceedsTolerance(clockError) ? `${detail}: nothing is recorded until it is corrected` : detail;
 }
 
-function counted(count: number, noun: string): string {
+function countedText(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -15,7 +15,7 @@ export interface Resolver extends ConnectivityMonitor {
 }
 
 /** How many other names are tried, and the timeout of each. */
-const names = 4;
+const otherNames = 4;
 const patienceMs = 3000;
 
 /** Look-ups may use half of Node's threads. */
@@ -53,7 +53,7 @@ export function makeResolver(
       if (isWaiting(host)) return false;
       const others = watched.filter((other) => other !== host);
       if (others.some((other) => (resolvedAtMs.get(other) ?? -Infinity) > sinceMs)) return true;
-      const attempts = spread(others, names).map(tried);
+      const attempts = spreadNames(others, otherNames).map(tried);
       return Promise.any(attempts).then(
         () => true,
         () => false,
@@ -101,7 +101,7 @@ interface Pending {
 }
 
 /** `count` names spread over the whole list: neighbours in the registry may share name servers. */
-function spread(list: readonly string[], count: number): string[] {
+function spreadNames(list: readonly string[], count: number): string[] {
   const step = Math.max(1, Math.floor(list.length / count));
   return list.filter((_, at) => at % step === 0).slice(0, count);
 }

@@ -5,7 +5,7 @@ import type { Clock } from "../../shared/process/clock.js";
 import { addressIn } from "../../shared/registry/addresses.js";
 import { greatestCommonDivisor } from "../../shared/registry/cadence.js";
 import type { Registry } from "../../shared/registry/registry.js";
-import { fitted, isUnmeasured, type MeasurementOutcome } from "../measure/measurement.js";
+import { fittedMeasurement, isUnmeasured, type MeasurementOutcome } from "../measure/measurement.js";
 
 /** One component and how it is measured. `measure` does not reject; the outcome holds the venue's faults. */
 export interface Task {
@@ -113,7 +113,7 @@ function runTask(
     const outcome = await measured(slotAt);
     if (stopping.signal.aborted) return;
     if (isUnmeasured(outcome)) onUnmeasured(outcome.unmeasured, 1, venue);
-    else onSample({ venue, component, slotAt, lateMs, ...fitted(outcome) });
+    else onSample({ venue, component, slotAt, lateMs, ...fittedMeasurement(outcome) });
   }
 
   async function measured(slotAt: Date): Promise<MeasurementOutcome> {

@@ -45,7 +45,7 @@ export function restTasks(
 export const freshEvery = 12;
 
 /** Coprime to `freshEvery`: the endpoints of an origin take turns, as far apart as possible. */
-const stride = 5;
+const turnStride = 5;
 
 /**
  * Whether a slot of an endpoint uses a new connection. The result is the same after a restart, and in every process.
@@ -57,7 +57,7 @@ export function makeFreshConnectionShare(
   place: number,
 ): (slotAt: Date) => boolean {
   // the hash spreads the turns of the venues
-  const turn = (hashOf(new URL(url).origin) + place * stride) % freshEvery;
+  const turn = (hashOf(new URL(url).origin) + place * turnStride) % freshEvery;
   return (slotAt) => Math.floor(+slotAt / cadenceMs) % freshEvery === turn;
 }
 

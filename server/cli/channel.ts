@@ -9,17 +9,17 @@ import {
   channelsOf,
   disableChannel,
   enableChannel,
-  floors,
+  severityFloors,
   noChannel,
   removeChannel,
   replaceCredential,
   rotateSecret,
 } from "../core/alerts/channels.js";
 import { sendNow } from "../core/alerts/deliveries.js";
-import { type Format, formats, serviceRegions } from "../core/alerts/formats/webhook-request.js";
+import { type Format, alertFormats, serviceRegions } from "../core/alerts/formats/webhook-request.js";
 import { type Credential, credentialOf, makeSealing } from "../core/alerts/sealing.js";
 import type { Action } from "./command.js";
-import { actionOnOne, deliveryText, json, outcomeText, withSender } from "./delivery-text.js";
+import { actionOnOne, deliveryText, jsonOption, outcomeText, withSender } from "./delivery-text.js";
 import { runOnDatabase } from "./on-database.js";
 import { oneOf, secretValue, listOf, numberWord } from "./option-values.js";
 import { plainTable, print } from "./print.js";
@@ -29,16 +29,20 @@ database, whether or not core runs. URLs, keys and secrets are encrypted with CH
 --json each command prints JSON; docs/channels.md describes its fields.`;
 
 const addOptions = {
-  format: { type: "string", help: "native (default), chat or paging", values: formats },
+  format: { type: "string", help: "native (default), chat or paging", values: alertFormats },
   url: { type: "string", help: "native and chat: where to post; - reads it from standard input" },
   key: { type: "string", help: "paging: the routing key; - reads it from standard input" },
   "service-region": { type: "string", help: "paging: us or eu, the region of the key", values: serviceRegions },
-  floor: { type: "string", help: "degraded (default): send all alerts; outage: send outages only", values: floors },
+  floor: {
+    type: "string",
+    help: "degraded (default): send all alerts; outage: send outages only",
+    values: severityFloors,
+  },
   venue: { type: "string", help: "send alerts of these venues only, separated by commas (default: all)" },
   category: { type: "string", help: "send alerts of these categories of venues only (default: all)" },
   description: { type: "string", help: "a note for the list, at most 200 characters" },
   open: { type: "boolean", help: "also send alerts of incidents that are open now" },
-  json,
+  json: jsonOption,
 } as const;
 
 const add: Action = {
@@ -51,11 +55,11 @@ native: signed JSON to your own URL. chat: a message to an incoming webhook. pag
   options: addOptions,
   async run({ values }) {
     const given = values as Partial<Record<keyof typeof addOptions, string>>;
-    const format = oneOf("--format", formats, given.format ?? "native");
+    const format = oneOf("--format", alertFormats, given.format ?? "native");
     const wanted = {
       format,
       serviceRegion: serviceRegionOf(format, given["service-region"]),
-      floor: oneOf("--floor", floors, given.floor ?? "degraded"),
+      floor: oneOf("--floor", severityFloors, given.floor ?? "degraded"),
       venues: given.venue === undefined ? null : listOf("--venue", given.venue),
       categories:
         given.category === undefined
@@ -77,7 +81,7 @@ native: signed JSON to your own URL. chat: a message to an incoming webhook. pag
 const list: Action = {
   summary: "list the channels and their state",
   help: `Lists the channels: receiver, filter, on or off, waiting deliveries, and the result of the latest attempt.`,
-  options: { all: { type: "boolean", help: "include removed channels" }, json },
+  options: { all: { type: "boolean", help: "include removed channels" }, json: jsonOption },
   async run({ values }) {
     await runOnDatabase("channel", async ({ pool }) => {
       const channels = await channelsOf(pool, { removed: values["all"] === true });
@@ -163,7 +167,7 @@ const rotateOptions = {
   },
   url: { type: "string", help: "chat: the new URL; - reads it from standard input" },
   key: { type: "string", help: "paging: the new routing key; - reads it from standard input" },
-  json,
+  json: jsonOption,
 } as const;
 
 type RotateValues = Partial<Record<keyof typeof rotateOptions, string>>;

@@ -1,6 +1,6 @@
 import { embeddedUrl, readSettings } from "../../shared/config/settings.js";
 import { makeLog } from "../../shared/log/log.js";
-import { analyst, startEmbedded } from "../database/embedded.js";
+import { analystRole, startEmbedded } from "../database/embedded.js";
 import { makeDataDir } from "../process/all-programs.js";
 import { runUntilStopped } from "../process/lifecycle.js";
 import { embeddedPort, requirePorts } from "../process/ports.js";
@@ -19,7 +19,7 @@ export async function run(): Promise<void> {
     await makeDataDir(dataDir);
     const database = await startEmbedded({
       ...{ dataDir, port: settings.embeddedPort, log },
-      logins: [analyst],
+      logins: [analystRole],
     });
     life.onClose("embedded database", database.close);
     // a crash rejects this promise; it is not awaited, so the uncaught error ends the program

@@ -118,7 +118,7 @@ export async function withSender<Result>(
   return working;
 }
 
-export const json = { type: "boolean", help: "print JSON" } as const;
+export const jsonOption = { type: "boolean", help: "print JSON" } as const;
 
 interface Result {
   json: unknown;
@@ -136,7 +136,7 @@ export function actionOnOne(
   return {
     ...about,
     words: ["ID"],
-    options: { ...about.options, json },
+    options: { ...about.options, json: jsonOption },
     async run({ values, words: [word = ""] }) {
       const id = numberWord(noun, word);
       await runOnDatabase(noun, async (here) => {

@@ -9,7 +9,7 @@ import {
   replaysOf,
 } from "../core/alerts/deliveries.js";
 import type { Action } from "./command.js";
-import { actionOnOne, deliveryList, deliveryText, json, outcomeText, withSender } from "./delivery-text.js";
+import { actionOnOne, deliveryList, deliveryText, jsonOption, outcomeText, withSender } from "./delivery-text.js";
 import { runOnDatabase } from "./on-database.js";
 import { oneOf, numberWord } from "./option-values.js";
 import { print } from "./print.js";
@@ -25,7 +25,7 @@ const listOptions = {
   state: { type: "string", help: `only ${deliveryStates.join(", ")}` },
   since: { type: "string", help: "created no longer ago than this, like 30m, 2h or 7d" },
   limit: { type: "string", help: `at most this many, up to ${maxRows} (default ${defaultRows})` },
-  json,
+  json: jsonOption,
 } as const;
 
 const list: Action = {
@@ -70,7 +70,7 @@ const replayOptions = {
     type: "string",
     help: `with --channel: missed no longer ago than this, like 30m, 2h or 7d (default ${defaultSince})`,
   },
-  json,
+  json: jsonOption,
 } as const;
 
 const replay: Action = {

@@ -13,11 +13,11 @@ import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { type Registry } from "../../shared/registry/registry.js";
 import type { World } from "../../world/world.js";
 import { makeSealing } from "../core/alerts/sealing.js";
-import { analystCommand, howToInstall, quoted } from "../database/embedded.js";
+import { analystCommand, howToInstall, shellQuoted } from "../database/embedded.js";
 import {
   makeDataDir,
   migrateDatabase,
-  program,
+  programOf,
   startCore,
   startDatabase,
   startWebAndProbes,
@@ -45,19 +45,19 @@ export const options = {
  * Only these parts load the simulated venues: the supervisor does not need it, and the production image does not have
  * it.
  */
-const parts: Record<string, (days: number) => Promise<void>> = {
-  world,
-  history,
-  channels,
-  earlier,
+const demoParts: Record<string, (days: number) => Promise<void>> = {
+  world: playWorld,
+  history: makeHistory,
+  channels: addChannels,
+  earlier: fillEarlierHistory,
 };
 
 export async function run({ values }: Given): Promise<void> {
   const { part, days = "90" } = values;
   const wanted = daysOf(String(days));
   if (part === undefined) return demo(wanted);
-  const chosen = Object.hasOwn(parts, String(part)) ? parts[String(part)] : undefined;
-  if (!chosen) throw new UserError(`demo --part: expected ${Object.keys(parts).join(" or ")}, got ${String(part)}`);
+  const chosen = Object.hasOwn(demoParts, String(part)) ? demoParts[String(part)] : undefined;
+  if (!chosen) throw new UserError(`demo --part: expected ${Object.keys(demoParts).join(" or ")}, got ${String(part)}`);
   await chosen(wanted);
 }
 
@@ -89,16 +89,16 @@ async function demo(days: number): Promise<void> {
       REGISTRY: registry,
       // its receivers are on this machine
       ALERT_LOOPBACK: "on",
-      SITE_NOTICE: settings.siteNotice ?? simulated,
+      SITE_NOTICE: settings.siteNotice ?? simulatedNotice,
     };
     // first, because only this refuses a directory where another demo runs, whose registry the world would replace
     const { embedded, changes: databaseChanges } = await startDatabase(supervisor, settings, own);
     const keyFile = settings.channelKey ? null : keyFileIn(dataDir);
     const changes = keyFile ? { ...databaseChanges, CHANNEL_KEY: await keptKey(keyFile) } : databaseChanges;
-    await supervisor.start(program(["demo", "--part", "world"], { DATA_DIR: dataDir }, "world"));
+    await supervisor.start(programOf(["demo", "--part", "world"], { DATA_DIR: dataDir }, "world"));
     await migrateDatabase(supervisor, changes);
     const part = (name: string, ...more: string[]) =>
-      supervisor.run(program(["demo", "--part", name, ...more], changes, name));
+      supervisor.run(programOf(["demo", "--part", name, ...more], changes, name));
     // Probes measure while the history is made. Core starts after it and the channels, since it decides no instant
     // before its last one, and sends alerts.
     const [others, core] = await Promise.all([
@@ -124,7 +124,7 @@ async function demo(days: number): Promise<void> {
   });
 }
 
-const simulated = "This is a demo. Its venues are simulated: nothing here is about the real ones.";
+const simulatedNotice = "This is a demo. Its venues are simulated: nothing here is about the real ones.";
 
 const earlierNote = `
   The history is still being filled in while the service runs. Its incidents, and the uptime of the days before today,
@@ -139,10 +139,10 @@ const earlierNote = `
  */
 function exportLine(dataDir: string, registry: string, embedded: string | null, keyFile: string | null): string {
   const set = [
-    `DATA_DIR=${quoted(relative("", dataDir))}`,
-    `REGISTRY=${quoted(relative("", registry))}`,
+    `DATA_DIR=${shellQuoted(relative("", dataDir))}`,
+    `REGISTRY=${shellQuoted(relative("", registry))}`,
     ...(embedded ? [`EMBEDDED_PORT=${new URL(embedded).port}`] : []),
-    ...(keyFile ? [`CHANNEL_KEY="$(cat ${quoted(relative("", keyFile))})"`] : []),
+    ...(keyFile ? [`CHANNEL_KEY="$(cat ${shellQuoted(relative("", keyFile))})"`] : []),
   ];
   return `export ${set.join(" ")}`;
 }
@@ -166,7 +166,7 @@ function keyFileIn(dataDir: string): string {
  * The venues and the receivers of alerts. A restart of this part keeps their ports: probes and core have read the
  * registry.
  */
-async function world(): Promise<void> {
+async function playWorld(): Promise<void> {
   const { startDemoReceivers } = await import("../../world/receivers.js");
   const settings = readSettings();
   const log = makeLog("world", settings.logLevel);
@@ -215,7 +215,7 @@ function registryFile({ dataDir }: Settings): string {
 }
 
 /** Runs once: a restarted demo continues its history. One that was stopped before it was up makes a new one. */
-async function history(days: number): Promise<void> {
+async function makeHistory(days: number): Promise<void> {
   const { readHistoryNote, writeHistoryNote } = await import("../../world/history-note.js");
   const { forgetHistory, holdRetention, makeRecentHistory } = await import("../../world/history.js");
   await onDatabase("history", async (pool, { dataDir }, log) => {
@@ -235,7 +235,7 @@ async function history(days: number): Promise<void> {
 }
 
 /** Fills in the rest of the history while the service runs. */
-async function earlier(): Promise<void> {
+async function fillEarlierHistory(): Promise<void> {
   const { readHistoryNote, writeHistoryNote } = await import("../../world/history-note.js");
   const { fillEarlier } = await import("../../world/history.js");
   await onDatabase("earlier", async (pool, { dataDir }, log) => {
@@ -272,7 +272,7 @@ async function isEarlierMissing(dataDir: string): Promise<boolean> {
 }
 
 /** Adds a channel for each receiver of the demo, unless it exists. */
-async function channels(): Promise<void> {
+async function addChannels(): Promise<void> {
   const { addDemoChannels } = await import("../../world/receivers.js");
   await onDatabase("channels", async (pool, settings, log) => {
     const sealing = makeSealing(channelKeyOf(settings));

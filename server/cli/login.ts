@@ -17,12 +17,12 @@ CREATEROLE. For a user with CREATEROLE it prints the statements that an administ
 probe, core, web: for the programs of these names. analyst: for people with psql. replica: for a server that replicates
 this one, or for base backups.`;
 
-const roles = ["probe", "core", "web", "analyst", "replica"] as const;
+const loginRoles = ["probe", "core", "web", "analyst", "replica"] as const;
 
 export const words = ["NAME"];
 
 export const options = {
-  role: { type: "string", help: roles.join(", ") },
+  role: { type: "string", help: loginRoles.join(", ") },
   "password-file": {
     type: "string",
     help: "file with the password: 12 to 200 ASCII characters, no spaces; - reads it from standard input",
@@ -42,8 +42,9 @@ export const options = {
 export async function run({ values, words }: Given): Promise<void> {
   const given = values as Partial<Record<keyof typeof options, string>>;
   const login = loginName(words[0]!);
-  if (given.role === undefined) throw new UserError(`login: --role is missing; expected one of ${roles.join(", ")}`);
-  const role = oneOf("--role", roles, given.role);
+  if (given.role === undefined)
+    throw new UserError(`login: --role is missing; expected one of ${loginRoles.join(", ")}`);
+  const role = oneOf("--role", loginRoles, given.role);
   const connections = connectionsOf(given.connections);
   const ownSchema = values["own-schema"] === true;
   if (ownSchema && role !== "analyst")
@@ -68,7 +69,7 @@ export async function run({ values, words }: Given): Promise<void> {
   });
 }
 
-function regionOf(role: (typeof roles)[number], region: string | undefined): string | null {
+function regionOf(role: (typeof loginRoles)[number], region: string | undefined): string | null {
   if (role !== "probe" && region !== undefined)
     throw new UserError(`login: expected --region only with --role probe, got it with ${role}`);
   if (role !== "probe") return null;

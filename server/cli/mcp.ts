@@ -5,14 +5,14 @@ import { runToEnd } from "../process/lifecycle.js";
 import { type AgentSource, BadArgument, NoData } from "../web/agents/agent-source.js";
 import { quotedError } from "../web/agents/quoted.js";
 import type { Given, Options } from "./command.js";
-import { type RemoteService, serviceAt, url } from "./service.js";
+import { type RemoteService, serviceAt, urlOption } from "./service.js";
 
 export const help = `Answers agents of language models over the Model Context Protocol, on standard input and output:
 whether a venue is down, its details, incidents, and comparisons. It asks a running venuewatch through its public API,
 and only reads. Clients start it themselves; docs/agents.md says how. It ends when its input ends. The log goes to
 standard error.`;
 
-export const options = { url } satisfies Options;
+export const options = { url: urlOption } satisfies Options;
 
 export async function run({ values }: Given): Promise<void> {
   const { service, settings } = serviceAt(values["url"], { program: "mcp" });

@@ -114,7 +114,7 @@ function addEntries(parent: Parser, entries: Entries, runProgram: Run): void {
   parent.helpCommand(false);
   parent.hook("preSubcommand", async (_, parser) => {
     const entry = entries[parser.name()]!;
-    declare(parser, "load" in entry ? await entry.load() : entry, runProgram);
+    declareCommand(parser, "load" in entry ? await entry.load() : entry, runProgram);
   });
   // commander itself would print the parent's help for `chanel --help`
   parent.on("beforeHelp", () => {
@@ -123,7 +123,7 @@ function addEntries(parent: Parser, entries: Entries, runProgram: Run): void {
   });
 }
 
-function declare(parser: Parser, command: Command, runProgram: Run): void {
+function declareCommand(parser: Parser, command: Command, runProgram: Run): void {
   // commander wraps paragraphs to the width of the terminal
   parser.description(command.help.replace(/(?<!\n)\n(?!\n)/g, " "));
   if ("actions" in command) {

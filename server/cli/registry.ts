@@ -30,7 +30,7 @@ something has ended; the rest are warnings.`,
       },
       json: { type: "boolean", help: "print JSON" },
     },
-    run: check,
+    run: checkRegistry,
   },
   show: {
     summary: "print the registry with whole entries and the cadences that respect the limits",
@@ -39,11 +39,11 @@ that respect the limits for PROBES_PER_ADDRESS. With a venue, it has only that o
 not have may contain keys, so they are cut. With --secrets they are whole, and the output can be used as a registry.`,
     words: ["[VENUE]"],
     options: { secrets: { type: "boolean", help: "print whole addresses, with the keys in them" } },
-    run: show,
+    run: showRegistry,
   },
 };
 
-async function check({ values }: Given): Promise<void> {
+async function checkRegistry({ values }: Given): Promise<void> {
   const { registry: path, probesPerAddress } = readSettings();
   const probes = probesOf(values["probes"] as string | undefined, probesPerAddress ?? 1);
   await runToEnd(makeLog("registry", "error"), async () => {
@@ -99,18 +99,18 @@ function textOf({ probes, origins, ages, blocked, differences }: Report): string
       ["origin", "one probe", `all ${probes}`, "limit", "half", "used", "what is counted"],
       ...origins.flatMap(rowsOf),
     ]),
-    section(
+    sectionText(
       "Entries",
       sentences.length > 0 ? [...sentences, `→ ${ageAdvice}`] : ["none is old, and nothing ends soon"],
     ),
-    section(
+    sectionText(
       "Not everywhere",
       blocked.map(({ venue, countries, source }) => `${venue} does not serve ${countries.join(", ")} (${source})`),
     ),
-    section(
+    sectionText(
       "Different from the catalogue, so no release changes it",
       differences.map(
-        (one) => `${one.venue} ${one.place}: ${shown(one.own)}; the catalogue has ${shown(one.catalogue)}`,
+        (one) => `${one.venue} ${one.place}: ${valueText(one.own)}; the catalogue has ${valueText(one.catalogue)}`,
       ),
     ),
   ].join("");
@@ -137,18 +137,18 @@ function countedBy({ requests, periodMs, endpoints }: Limit): string {
   return `${requests} in ${periodMs / 1000} s${of}`;
 }
 
-function section(title: string, lines: string[]): string {
+function sectionText(title: string, lines: string[]): string {
   return lines.length === 0 ? "" : `\n${title}:\n${lines.map((line) => `  ${line}\n`).join("")}`;
 }
 
 const longestShown = 80;
 
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
   return text.length <= longestShown ? text : `${text.slice(0, longestShown - 1)}…`;
 }
 
-async function show({ words: [wanted], values }: Given): Promise<void> {
+async function showRegistry({ words: [wanted], values }: Given): Promise<void> {
   const { registry: path, probesPerAddress } = readSettings();
   const value = await readJsonFile(path, "The registry");
   const registry = parseRegistry(value, path, { probes: probesPerAddress ?? 1 });

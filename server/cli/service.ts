@@ -62,7 +62,7 @@ export function checkedService(client: Venuewatch, url: string) {
     ) =>
     async (...query: Query): Promise<TypeOf<Described>> => {
       const body = await ask(...query);
-      if (fits(schema, body)) return body;
+      if (fitsSchema(schema, body)) return body;
       const { title } = schema;
       throw new VenuewatchError(`expected a ${title} at ${url}, got something else; is it another version?`, 200);
     };
@@ -88,12 +88,12 @@ function baseOf(url: string): string {
   }
 }
 
-const checks = new Map<Schema, ValidateFunction>();
+const validators = new Map<Schema, ValidateFunction>();
 
 /** A later release may have more fields, categories and faults than this one. */
-function fits<Described extends Schema>(schema: Described, body: unknown): body is TypeOf<Described> {
-  const check = checks.get(schema) ?? makeAjv().compile(schema);
-  checks.set(schema, check);
+function fitsSchema<Described extends Schema>(schema: Described, body: unknown): body is TypeOf<Described> {
+  const check = validators.get(schema) ?? makeAjv().compile(schema);
+  validators.set(schema, check);
   return check(body) && hasPlainIds(body);
 }
 
@@ -110,14 +110,14 @@ function makeAjv(): Ajv2020 {
 }
 
 /** The allowed form of each id, wherever it is in a body: sentences name things by their ids. */
-const ids: Record<string, RegExp> = {
+const idForms: Record<string, RegExp> = {
   ...{ id: /^[a-z0-9-]{1,64}$/, venue: /^[a-z0-9-]{1,64}$/, venues: /^[a-z0-9-]{1,64}$/ },
   ...{ region: /^[a-z0-9-]{1,64}$/, regions: /^[a-z0-9-]{1,64}$/, component: /^(rest|ws):[a-z0-9-]{1,64}$/ },
   ...{ slug: /^[a-z0-9-]{1,160}$/, incident: /^[a-z0-9-]{1,160}$/ },
 };
 
 function hasPlainIds(part: unknown, name = ""): boolean {
-  if (typeof part === "string") return ids[name]?.test(part) ?? true;
+  if (typeof part === "string") return idForms[name]?.test(part) ?? true;
   if (Array.isArray(part)) return part.every((one) => hasPlainIds(one, name));
   if (typeof part !== "object" || part === null) return true;
   // a venue's notice has an id in the venue's own words
@@ -190,7 +190,7 @@ function answerOf({ end, awaited, status, headers, body }: EndedExchange, signal
 }
 
 /** The option of commands that ask a running venuewatch. */
-export const url = {
+export const urlOption = {
   type: "string",
   help: "where venuewatch runs (default: the setting BASE_URL, http://localhost:8080 unless set)",
 } as const;

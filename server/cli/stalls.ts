@@ -21,7 +21,7 @@ const defaultDays = 7;
  * longest of all would be a matter of luck. Long silences of a healthy stream become rarer at least as fast as long
  * gaps between random arrivals, of which one in a million exceeds twice the percentile.
  */
-const margin = 2;
+const thresholdMargin = 2;
 
 /**
  * The shortest threshold. A client that has received nothing for a shorter time has no reason yet to consider the
@@ -42,20 +42,20 @@ export const actions: Record<string, Action> = {
   measure: {
     summary: "measure how long streams are silent, and propose thresholds",
     help: `Measures from the samples how long each stream of the registry is silent while it works, and proposes stall
-thresholds: ${margin} times the 99.9th percentile of its quiet periods, in whole seconds, at least a slot and at least ${leastMs / 1000} s,
+thresholds: ${thresholdMargin} times the 99.9th percentile of its quiet periods, in whole seconds, at least a slot and at least ${leastMs / 1000} s,
 where a region heard ${leastPeriods} of them. It prints them as overrides for the list "venues" of your registry, and
 changes nothing. The rights of a web login suffice. On the embedded database, others wait for up to a second at a time.`,
     options: {
       days: { type: "string", help: `days to look back, 1 to ${mostDays} (default ${defaultDays})` },
     },
-    run: measure,
+    run: runMeasure,
   },
 };
 
 /** Without a limit, a statement on a server that vanished would wait for a quarter of an hour. */
 const statementTimeoutMs = 60_000;
 
-async function measure({ values }: Given): Promise<void> {
+async function runMeasure({ values }: Given): Promise<void> {
   const days = parseDays(values["days"] as string | undefined);
   const settings = readSettings();
   const log = makeLog("stalls", settings.logLevel);
@@ -175,7 +175,7 @@ export function thresholdFrom(
   distribution: NonNullable<StallThreshold["distribution"]>,
   { cadenceMs }: Stream,
 ): StallThreshold {
-  const wantedMs = Math.max(margin * distribution.p999Ms, leastMs, cadenceMs);
+  const wantedMs = Math.max(thresholdMargin * distribution.p999Ms, leastMs, cadenceMs);
   return { afterMs: Math.ceil(wantedMs / 1000) * 1000, distribution };
 }
 
@@ -183,14 +183,14 @@ function totalOf(silences: readonly Silence[], what: "slots" | "periods" | "left
   return silences.reduce((sum, silence) => sum + silence[what], 0);
 }
 
-const explanation = `\
+const reportExplanation = `\
 Quiet periods are in seconds; each is one silence, however many slots it touched. Left out are those that touch an
 incident of the stream or its socket, or an impairment of the region. If the incident is retracted, they count again.
 False stalls are slots outside incidents and impairments in which the threshold would have seen a stall: their number,
 and their number a day for one stream in one region.
 `;
 
-const header = [
+const headerRow = [
   ...["stream", "from", "to", "periods", "left out", "p50", "p99", "p99.9", "max"],
   ...["now", "false", "a day", "proposed", "false", "a day"],
 ];
@@ -198,34 +198,34 @@ const header = [
 /** A table of the streams, and the proposals as overrides, a line for each venue. */
 function reportText(reports: readonly StreamReport[]): string {
   const proposed = reports.filter(({ proposal }) => proposal !== null);
-  const table = plainTable([header, ...reports.map(rowOf)]);
+  const table = plainTable([headerRow, ...reports.map(rowOf)]);
   const count = `Proposals for ${proposed.length} of ${reports.length} streams`;
-  if (proposed.length === 0) return `${explanation}\n${table}\n${count}.\n`;
-  return `${explanation}\n${table}\n${count}, for the list "venues" of a registry:\n\n${overrides(proposed)}`;
+  if (proposed.length === 0) return `${reportExplanation}\n${table}\n${count}.\n`;
+  return `${reportExplanation}\n${table}\n${count}, for the list "venues" of a registry:\n\n${overridesText(proposed)}`;
 }
 
-const number = new Intl.NumberFormat("en");
+const numberFormat = new Intl.NumberFormat("en");
 const threeDigits = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 
 function rowOf(report: StreamReport): string[] {
   const { venue, stream, distribution, leftOut, longestMs, mostPeriods, proposal, measuredDays } = report;
   const seconds = (ms: number | null | undefined) => (typeof ms === "number" ? threeDigits.format(ms / 1000) : "-");
   const stalls = (slots: number) => [
-    number.format(slots),
+    numberFormat.format(slots),
     measuredDays === 0 ? "-" : threeDigits.format(slots / measuredDays),
   ];
   return [
     ...[`${venue} ws:${stream.name}`, distribution?.from ?? "-", distribution?.to ?? "-"],
-    ...[number.format(distribution?.periods ?? 0), number.format(leftOut)],
+    ...[numberFormat.format(distribution?.periods ?? 0), numberFormat.format(leftOut)],
     ...[distribution?.p50Ms, distribution?.p99Ms, distribution?.p999Ms, longestMs].map(seconds),
-    ...[number.format(stream.stall.afterMs / 1000), ...stalls(report.falseNow)],
+    ...[numberFormat.format(stream.stall.afterMs / 1000), ...stalls(report.falseNow)],
     ...(proposal === null
-      ? [`too few: ${number.format(mostPeriods)} of ${number.format(leastPeriods)} in a region`, "-", "-"]
-      : [number.format(proposal.afterMs / 1000), ...stalls(report.falseThen)]),
+      ? [`too few: ${numberFormat.format(mostPeriods)} of ${numberFormat.format(leastPeriods)} in a region`, "-", "-"]
+      : [numberFormat.format(proposal.afterMs / 1000), ...stalls(report.falseThen)]),
   ];
 }
 
-function overrides(reports: readonly StreamReport[]): string {
+function overridesText(reports: readonly StreamReport[]): string {
   const venues = [...new Set(reports.map(({ venue }) => venue))];
   const lines = venues.map((id) => {
     const streams = reports

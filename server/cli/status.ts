@@ -9,7 +9,7 @@ import type { Given, Options } from "./command.js";
 import { endWithAnswer } from "./exit.js";
 import { oneOf } from "./option-values.js";
 import { plainTable } from "./print.js";
-import { type RemoteService, serviceAt, url } from "./service.js";
+import { type RemoteService, serviceAt, urlOption } from "./service.js";
 
 export const help = `Asks a running venuewatch for the state of all venues, or of one with its components, the regions
 that agree, and its open incidents. It needs no database and no login.
@@ -22,7 +22,7 @@ or setting is 64, a bug 70.`;
 export const words = ["[VENUE]"];
 
 export const options = {
-  url,
+  url: urlOption,
   category: { type: "string", help: "only venues of this category" },
   json: { type: "boolean", help: "print JSON" },
 } satisfies Options;
@@ -73,7 +73,7 @@ export async function statusOf(service: RemoteService, wanted: Wanted): Promise<
     return answerOfBoard(url, quotedTexts(await service.status(category === null ? {} : { category })));
   } catch (error) {
     if (!(error instanceof VenuewatchError)) throw error;
-    const problem = quotedError(error) + (error.status === null ? hint : "");
+    const problem = quotedError(error) + (error.status === null ? elsewhereHint : "");
     const nothing = venue === null ? { board: null } : { venue: null };
     return { json: { url, state: "unknown", problem, ...nothing }, text: "" };
   }
@@ -95,7 +95,7 @@ function problemOf(url: string, { stale }: { stale: boolean }): string | null {
   return stale ? `${url} has decided nothing for half a minute or longer: check that its core runs` : null;
 }
 
-const hint = "; name another place with --url, or start venuewatch there";
+const elsewhereHint = "; name another place with --url, or start venuewatch there";
 
 // States as text for people.
 
@@ -174,11 +174,11 @@ function stateText(state: string, { stale }: Freshness): string {
 /** By the service's clock alone: this machine's may be wrong. */
 function sinceText(since: string, { generatedAt }: Freshness): string {
   const ms = Math.max(0, Date.parse(generatedAt) - Date.parse(since));
-  return `${seconds(since)} (${durationText(ms).replaceAll("\u00a0", " ")})`;
+  return `${toSecond(since)} (${durationText(ms).replaceAll("\u00a0", " ")})`;
 }
 
 export function ageText({ generatedAt, stale, ageSeconds }: Freshness): string {
-  const asOf = `as of ${seconds(generatedAt)}`;
+  const asOf = `as of ${toSecond(generatedAt)}`;
   if (!stale) return asOf;
   const age = ageSeconds === null ? "for a time that is not known" : `for ${ageSeconds} s`;
   return `${asOf}: stale, because nothing has been decided ${age}`;
@@ -193,7 +193,7 @@ function countsText(venues: readonly Row[]): string {
 }
 
 /** An instant to the second. */
-function seconds(iso: string): string {
+function toSecond(iso: string): string {
   return iso.replace(/\.\d+Z$/, "Z");
 }
 

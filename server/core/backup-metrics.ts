@@ -55,14 +55,14 @@ export function makeBackupMetrics(
   if (baseBackups !== null) addBaseBackups(registry, baseBackups, log);
 }
 
-const unreadable = {
+const unreadableWords = {
   begins: "BASE_BACKUPS cannot be read, so its metrics say that there is no base backup",
   lasts: "BASE_BACKUPS still cannot be read",
   over: "BASE_BACKUPS can be read again",
 };
 
 function addBaseBackups(registry: OwnMetrics, directory: string, log: Log): void {
-  const reading = makeOutage(log, unreadable, { level: "warn" });
+  const reading = makeOutage(log, unreadableWords, { level: "warn" });
   addGauge(
     registry,
     "venuewatch_base_backup_newest_timestamp_seconds",

@@ -48,7 +48,7 @@ export function makeEngineMetrics(registry: OwnMetrics, db: Db, log: Log): Engin
     labelNames: ["event"],
     registers,
   });
-  for (const event of events) incidents.inc({ event }, 0);
+  for (const event of incidentEvents) incidents.inc({ event }, 0);
   const chores = new Histogram({
     name: "venuewatch_upkeep_seconds",
     help: "Duration of one upkeep chore, including failed ones.",
@@ -95,7 +95,7 @@ export function makeEngineMetrics(registry: OwnMetrics, db: Db, log: Log): Engin
     leads: (leads) => leading.set(leads ? 1 : 0),
     decided(decided, tookMs) {
       ticks.observe(tookMs / 1000);
-      for (const event of events) incidents.inc({ event }, decided[event].length);
+      for (const event of incidentEvents) incidents.inc({ event }, decided[event].length);
     },
     choresBegin(started) {
       for (const { name: chore, everyMs } of started) {
@@ -118,7 +118,7 @@ export function makeEngineMetrics(registry: OwnMetrics, db: Db, log: Log): Engin
   };
 }
 
-const events = ["opened", "escalated", "closed", "retracted"] as const;
+const incidentEvents = ["opened", "escalated", "closed", "retracted"] as const;
 
 /** While the database does not respond, only `venuewatch_database_up` has a value. */
 function addState(registry: OwnMetrics, db: Db, log: Log): void {

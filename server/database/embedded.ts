@@ -65,7 +65,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
       searchPath: "venuewatch, public, analytics",
       ownPrograms: /^venuewatch /,
     });
-    const service = await serve(backend, password, options);
+    const service = await serveBackend(backend, password, options);
     const { port } = service;
     const tookMs = Math.round(performance.now() - startMs);
     log.info("the embedded database is ready", { port, tookMs });
@@ -81,7 +81,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   }
 }
 
-async function serve(backend: Backend, password: string, options: EmbeddedOptions): Promise<EmbeddedService> {
+async function serveBackend(backend: Backend, password: string, options: EmbeddedOptions): Promise<EmbeddedService> {
   const { dataDir, log, logins = [] } = options;
   try {
     await admit(backend, owner, password);
@@ -90,10 +90,14 @@ async function serve(backend: Backend, password: string, options: EmbeddedOption
     await backend.close();
     throw error;
   }
-  return listen(backend, password, options);
+  return listenEmbedded(backend, password, options);
 }
 
-async function listen(backend: Backend, decoySecret: string, options: EmbeddedOptions): Promise<EmbeddedService> {
+async function listenEmbedded(
+  backend: Backend,
+  decoySecret: string,
+  options: EmbeddedOptions,
+): Promise<EmbeddedService> {
   const { port, log, loginLimitMs, idleTransactionMs, maxClients } = options;
   // `/readyz` gives the database five seconds
   const { turnLimitMs = 4_000 } = options;
@@ -122,7 +126,7 @@ const refusedWords = {
 // How people query the embedded database: with a login that can read the views of schema analytics and nothing else
 // (sql/database/roles.sql).
 
-export const analyst = "vw_analyst";
+export const analystRole = "vw_analyst";
 
 /**
  * A command line for a shell. It names the password file and does not contain the password.
@@ -131,13 +135,13 @@ export const analyst = "vw_analyst";
  */
 export function analystCommand(url: string, dataDir: string): string {
   const address = new URL(url);
-  address.username = analyst;
+  address.username = analystRole;
   address.password = "";
-  const file = relative("", passFileOf(dataDir, analyst));
-  return `PGPASSFILE=${quoted(file)} psql ${address.href}`;
+  const file = relative("", passFileOf(dataDir, analystRole));
+  return `PGPASSFILE=${shellQuoted(file)} psql ${address.href}`;
 }
 
 /** A path quoted for a shell, if that is necessary. */
-export function quoted(path: string): string {
+export function shellQuoted(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

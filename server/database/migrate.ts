@@ -314,7 +314,7 @@ async function withLockRetry<Result>(
   for (;;) {
     const attempt = await tryOnce(pool, log, work);
     if ("result" in attempt) return attempt.result;
-    const blockedBy = described(attempt.blockers);
+    const blockedBy = blockersText(attempt.blockers);
     if (performance.now() + pauseMs > untilMs)
       throw new UserError(
         `${step} did not get a lock within ${Math.round(patienceMs / 1000)} s: ${blockedBy}. ` +
@@ -396,7 +396,7 @@ function makeWatch(pool: Pool, log: Log) {
   };
 }
 
-function described(blockers: Blocker[]): string {
+function blockersText(blockers: Blocker[]): string {
   if (blockers.length === 0) return "its holder is unknown";
   return blockers
     .map(({ pid, name, age_s, relation }) =>

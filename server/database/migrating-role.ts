@@ -40,7 +40,7 @@ export async function migratingRole(pool: Pool): Promise<MigratingRole> {
       `${migrated_by} migrated this database before and owns the schema. Migrate as ${migrated_by}, ` +
         `or move the history into a database that ${name} migrates (venuewatch move)`,
     );
-  const owner = `alter database ${quoted(database)} owner to ${quoted(name)}`;
+  const owner = `alter database ${quotedIdentifier(database)} owner to ${quotedIdentifier(name)}`;
   const wanted = is_superuser || is_owner ? asked : [owner, ...asked];
   if (wanted.length > 0)
     throw new UserError(
@@ -127,6 +127,6 @@ export async function asCore(tx: Db, work: (core: CoreDb) => Promise<void>, lent
   });
 }
 
-function quoted(name: string): string {
+function quotedIdentifier(name: string): string {
   return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }

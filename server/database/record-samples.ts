@@ -57,14 +57,14 @@ function columnsOf(sample: Sample): Record<string, unknown> {
   return row;
 }
 
-const columns = new Map<string, string>();
+const columnNames = new Map<string, string>();
 
 /** `latencyUs` is stored as `latency_us`. Names are converted once: a batch of a thousand has twelve thousand keys. */
 function columnOf(key: string): string {
-  let column = columns.get(key);
+  let column = columnNames.get(key);
   if (column === undefined) {
     column = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    columns.set(key, column);
+    columnNames.set(key, column);
   }
   return column;
 }

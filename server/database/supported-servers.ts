@@ -14,13 +14,16 @@ interface Releases {
  * By major version of PostgreSQL, the releases between which the tests pass: they run on the oldest and on the newest.
  * TimescaleDB drops a major version of PostgreSQL before we do, so each has its own newest release.
  */
-export const supported = JSON.parse(readFileSync(packagedFile("sql/servers.json"), "utf8")) as Record<string, Releases>;
+export const supportedServers = JSON.parse(readFileSync(packagedFile("sql/servers.json"), "utf8")) as Record<
+  string,
+  Releases
+>;
 
 /** In words. */
 export const supportedRange = inWords();
 
-export const oldestTimescaledb = Object.values(supported)
-  .map(({ oldest }) => minor(oldest))
+export const oldestTimescaledb = Object.values(supportedServers)
+  .map(({ oldest }) => minorVersion(oldest))
   .reduce((one, other) => (isOlder(one, other) ? one : other));
 
 interface ServerVersions {
@@ -32,13 +35,13 @@ interface ServerVersions {
 
 /** Whether these versions were tested. Patch numbers do not matter. */
 export function isSupported({ postgres, timescaledb }: ServerVersions): boolean {
-  const releases = supported[parseInt(postgres)];
+  const releases = supportedServers[parseInt(postgres)];
   return releases !== undefined && !isOlder(timescaledb, releases.oldest) && !isOlder(releases.newest, timescaledb);
 }
 
 /** What to do about versions that are not tested. */
-export function advice({ postgres, timescaledb }: ServerVersions): string {
-  if (Object.keys(supported).every((major) => parseInt(postgres) < Number(major)))
+export function adviceOnServer({ postgres, timescaledb }: ServerVersions): string {
+  if (Object.keys(supportedServers).every((major) => parseInt(postgres) < Number(major)))
     return "upgrade PostgreSQL on the server";
   if (isOlder(timescaledb, oldestTimescaledb))
     return "install a newer TimescaleDB on the server, and run: alter extension timescaledb update";
@@ -54,8 +57,8 @@ export function isOlder(version: string, than: string): boolean {
 
 function inWords(): string {
   const byReleases = new Map<string, string[]>();
-  for (const [major, { oldest, newest }] of Object.entries(supported)) {
-    const releases = `${minor(oldest)} to ${minor(newest)}`;
+  for (const [major, { oldest, newest }] of Object.entries(supportedServers)) {
+    const releases = `${minorVersion(oldest)} to ${minorVersion(newest)}`;
     byReleases.set(releases, [...(byReleases.get(releases) ?? []), major]);
   }
   const parts = [...byReleases].map(
@@ -64,7 +67,7 @@ function inWords(): string {
   return `TimescaleDB ${parts.join(", and ")}`;
 }
 
-function minor(version: string): string {
+function minorVersion(version: string): string {
   return version.split(".").slice(0, 2).join(".");
 }
 
@@ -83,7 +86,7 @@ export async function requireExtension(pool: Pool, log: Log): Promise<void> {
   refuseUnsuitable(found);
   const { postgres, timescaledb } = found;
   if (!isSupported(found))
-    log.warn(`this build was tested with ${supportedRange}; ${advice(found)}`, { postgres, timescaledb });
+    log.warn(`this build was tested with ${supportedRange}; ${adviceOnServer(found)}`, { postgres, timescaledb });
 }
 
 interface Extension extends ServerVersions {

@@ -34,7 +34,7 @@ export async function startDatabase(
   changes: Changes = {},
 ): Promise<Database> {
   const embedded =
-    databaseUrl === null ? await supervisor.start(program("database", { ...changes, ...withoutKey })) : null;
+    databaseUrl === null ? await supervisor.start(programOf("database", { ...changes, ...withoutKey })) : null;
   if (embedded === null) return { embedded, changes };
   const DATABASE_PASSWORD_FILE = ownerPasswordFile(changes.DATA_DIR ?? dataDir);
   return {
@@ -44,7 +44,7 @@ export async function startDatabase(
 }
 
 export async function migrateDatabase(supervisor: Supervisor, changes: Changes): Promise<void> {
-  await supervisor.run(program("migrate", { ...changes, ...withoutKey }));
+  await supervisor.run(programOf("migrate", { ...changes, ...withoutKey }));
 }
 
 /** The programs that need the database. */
@@ -60,7 +60,7 @@ export async function startServices(
 }
 
 export function startCore(supervisor: Supervisor, { healthPort }: Settings, changes: Changes): Promise<string | null> {
-  return supervisor.start(program("core", { ...changes, HEALTH_PORT: String(healthPort.core) }));
+  return supervisor.start(programOf("core", { ...changes, HEALTH_PORT: String(healthPort.core) }));
 }
 
 export async function startWebAndProbes(
@@ -72,12 +72,12 @@ export async function startWebAndProbes(
   const ports = healthPorts(healthPort.core, regions.length + 2).slice(1);
   const startProbe = async (REGION: string, i: number) => {
     const own = { ...changes, ...withoutKey, REGION, HEALTH_PORT: ports[i] };
-    const address = await supervisor.start(program("probe", own, `probe ${REGION}`));
+    const address = await supervisor.start(programOf("probe", own, `probe ${REGION}`));
     return [REGION, address] as const;
   };
   const [web, ...probes] = await Promise.all([
     supervisor.start(
-      program("web", {
+      programOf("web", {
         ...changes,
         ...withoutKey,
         HEALTH_PORT: ports[regions.length],
@@ -92,28 +92,28 @@ export async function startWebAndProbes(
  * For DNS lookups: a name whose servers do not answer occupies a thread for up to half a minute. With Node's default of
  * four, a few such venues would keep a probe from resolving any other.
  */
-const threads = "32";
+const threadPoolSize = "32";
 
 /**
  * glibc keeps freed memory, in a separate heap for each thread. These settings limit the heaps and return pages to the
  * system: all programs of the demo together take 511 MiB instead of 658, at the same speed (two runs each). Other C
  * libraries ignore them.
  */
-const allocator = {
+const allocatorSettings = {
   MALLOC_ARENA_MAX: "2",
   MALLOC_MMAP_THRESHOLD_: "32768",
   MALLOC_TRIM_THRESHOLD_: "131072",
 };
 
 /** @param command with its options, if any */
-export function program(command: string | string[], changes: Changes, name = String(command)): Program {
+export function programOf(command: string | string[], changes: Changes, name = String(command)): Program {
   const cli = packagedFile("dist/server/cli.js");
   return {
     name,
     args: ["--enable-source-maps", cli, ...[command].flat()],
     env: {
-      UV_THREADPOOL_SIZE: threads,
-      ...allocator,
+      UV_THREADPOOL_SIZE: threadPoolSize,
+      ...allocatorSettings,
       ...environmentWith(changes),
     },
   };

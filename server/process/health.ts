@@ -65,7 +65,7 @@ export async function startHealth(given: HealthOptions) {
       keepAliveTimeout: silentForMs,
     },
     (request, response) => {
-      void answer(options, request, response);
+      void answerHealth(options, request, response);
     },
   );
   server.setTimeout(silentForMs);
@@ -100,19 +100,19 @@ export async function readinessOf(check: ReadinessCheck, log: Log, withinMs = re
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Readiness>((resolve) => {
     const detail = `no answer within ${withinMs} ms`;
-    timer = setTimeout(() => resolve(unready(detail)), withinMs);
+    timer = setTimeout(() => resolve(unreadyBecause(detail)), withinMs);
   });
   try {
     return await Promise.race([check(), late]);
   } catch (error) {
     log.error("readiness check failed", { stack: stackOf(error) });
-    return unready("the check itself failed; the log says why");
+    return unreadyBecause("the check itself failed; the log says why");
   } finally {
     clearTimeout(timer);
   }
 }
 
-function unready(detail: string): Readiness {
+function unreadyBecause(detail: string): Readiness {
   return { ready: false, checks: { readiness: { ok: false, detail } } };
 }
 
@@ -120,20 +120,20 @@ interface Answering extends HealthOptions {
   exposition: () => Promise<string>;
 }
 
-async function answer(
+async function answerHealth(
   { service, ready, metrics, exposition, log }: Answering,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const path = request.url?.split("?")[0];
   if (path !== "/healthz" && path !== "/readyz" && path !== "/metrics")
-    return refuse(response, 404, "Not Found", "there are /healthz, /readyz and /metrics");
+    return refuseRequest(response, 404, "Not Found", "there are /healthz, /readyz and /metrics");
   if (request.method !== "GET" && request.method !== "HEAD")
-    return refuse(response, 405, "Method Not Allowed", "use GET");
-  if (path === "/healthz") return send(response, 200, healthBody(service));
+    return refuseRequest(response, 405, "Method Not Allowed", "use GET");
+  if (path === "/healthz") return sendBody(response, 200, healthBody(service));
   if (path === "/metrics") return sendMetrics(response, metrics.contentType, exposition, log);
   const readiness = await readinessOf(ready, log);
-  send(response, readiness.ready ? 200 : 503, readiness);
+  sendBody(response, readiness.ready ? 200 : 503, readiness);
 }
 
 async function sendMetrics(
@@ -151,17 +151,17 @@ async function sendMetrics(
     response.end(text);
   } catch (error) {
     log.error("own metrics failed", { stack: stackOf(error) });
-    refuse(response, 500, "Internal Server Error", "the log says why");
+    refuseRequest(response, 500, "Internal Server Error", "the log says why");
   }
 }
 
-function refuse(response: ServerResponse, status: number, title: string, detail: string): void {
+function refuseRequest(response: ServerResponse, status: number, title: string, detail: string): void {
   if (status === 405) response.setHeader("Allow", "GET, HEAD");
   const problem = { type: "about:blank", title, status, detail };
-  send(response, status, problem, "application/problem+json");
+  sendBody(response, status, problem, "application/problem+json");
 }
 
-function send(response: ServerResponse, status: number, body: unknown, type = "application/json"): void {
+function sendBody(response: ServerResponse, status: number, body: unknown, type = "application/json"): void {
   response.writeHead(status, {
     "Content-Type": `${type}; charset=utf-8`,
     "Cache-Control": "no-store",

@@ -44,7 +44,7 @@ export async function runUntilStopped(
     await notifySupervisor({ ready: address });
     return new Promise(() => {});
   }
-  return live(log, serve, deadlineMs, () => exitCodes.done);
+  return liveUntilStopped(log, serve, deadlineMs, () => exitCodes.done);
 }
 
 /** Runs a task that ends by itself, and exits. */
@@ -53,10 +53,10 @@ export async function runToEnd(
   task: (life: Life) => Promise<void>,
   deadlineMs = closeWithinMs,
 ): Promise<never> {
-  return live(log, task, deadlineMs, codeOfSignal);
+  return liveUntilStopped(log, task, deadlineMs, codeOfSignal);
 }
 
-async function live(
+async function liveUntilStopped(
   log: Log,
   work: (life: Life) => Promise<void>,
   deadlineMs: number,

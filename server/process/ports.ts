@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import type { Service } from "../../shared/config/package.js";
-import { loopback } from "../../shared/config/setting-values.js";
+import { loopbackAddress } from "../../shared/config/setting-values.js";
 import type { SettingName, Settings } from "../../shared/config/settings.js";
 import { UserError } from "../../shared/process/user-error.js";
 
@@ -51,7 +51,7 @@ function publicPort({ port, host }: Settings): WantedPort {
 export function embeddedPort({ embeddedPort: port }: Settings): WantedPort {
   return {
     port,
-    host: loopback,
+    host: loopbackAddress,
     setting: "EMBEDDED_PORT",
     for: "the embedded database",
   };
@@ -69,8 +69,8 @@ function healthPort({ healthHost: host }: Settings, port: number, program: strin
  */
 export async function requirePorts(wanted: readonly WantedPort[]): Promise<void> {
   const fixed = wanted.filter(({ port }) => port !== 0);
-  const problems = [...impossible(fixed), ...shared(fixed)];
-  for (const one of fixed) if (one.port <= highestPort) problems.push(...(await taken(one)));
+  const problems = [...impossiblePorts(fixed), ...sharedPorts(fixed)];
+  for (const one of fixed) if (one.port <= highestPort) problems.push(...(await takenPort(one)));
   if (problems.length === 0) return;
   const [first] = problems;
   throw new UserError(problems.length === 1 ? first! : ["these ports cannot be used:", ...problems].join("\n  "));
@@ -79,7 +79,7 @@ export async function requirePorts(wanted: readonly WantedPort[]): Promise<void>
 const highestPort = 65_535;
 
 /** `up` counts upwards from HEALTH_PORT. */
-function impossible(wanted: readonly WantedPort[]): string[] {
+function impossiblePorts(wanted: readonly WantedPort[]): string[] {
   return wanted
     .filter(({ port }) => port > highestPort)
     .map(
@@ -89,7 +89,7 @@ function impossible(wanted: readonly WantedPort[]): string[] {
 }
 
 /** Compares numbers only: the same port at two addresses is probably a mistake. */
-function shared(wanted: readonly WantedPort[]): string[] {
+function sharedPorts(wanted: readonly WantedPort[]): string[] {
   return wanted.flatMap((one, i) => {
     const earlier = wanted.slice(0, i).find(({ port }) => port === one.port);
     if (!earlier) return [];
@@ -98,7 +98,7 @@ function shared(wanted: readonly WantedPort[]): string[] {
   });
 }
 
-async function taken({ port, host, setting }: WantedPort): Promise<string[]> {
+async function takenPort({ port, host, setting }: WantedPort): Promise<string[]> {
   const server = createServer();
   try {
     await listen(server, port, host, setting);
@@ -132,7 +132,7 @@ type PortSetting = keyof typeof hostSettings;
 export async function listen(server: Server, port: number, host: string, setting: PortSetting): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     function onError(error: NodeJS.ErrnoException) {
-      const sentence = sentences[error.code ?? ""]?.(port, host, setting);
+      const sentence = listenErrors[error.code ?? ""]?.(port, host, setting);
       reject(sentence ? new UserError(sentence, { cause: error }) : error);
     }
     server.once("error", onError);
@@ -144,7 +144,7 @@ export async function listen(server: Server, port: number, host: string, setting
   return (server.address() as AddressInfo).port;
 }
 
-const sentences: Record<string, (port: number, host: string, setting: PortSetting) => string> = {
+const listenErrors: Record<string, (port: number, host: string, setting: PortSetting) => string> = {
   EADDRINUSE: (port, _host, setting) =>
     `port ${port} is in use by another program: stop it, or set ${setting} to a free port`,
   EACCES: (port, _host, setting) => `this user may not open port ${port}: set ${setting} to a port above 1023`,

@@ -9,9 +9,9 @@ import { boardSource } from "./agents/agent-source.js";
 import { llmsTextRoute } from "./agents/llms-text.js";
 import { addMcpRoute, agentServers } from "./agents/mcp-route.js";
 import { publicHeaders } from "./api/answer.js";
-import { byteLimiter, type ConnectionLimits, limiter, makeLimit, type RateLimit } from "./api/client-limits.js";
+import { byteLimiter, type ConnectionLimits, requestLimiter, makeLimit, type RateLimit } from "./api/client-limits.js";
 import { answerErrors, makeFaults, notFound, Problem, problemSender } from "./api/problem.js";
-import { queued } from "./api/query-queue.js";
+import { queuedPool } from "./api/query-queue.js";
 import { type AnsweredRequest, headFault } from "./api/request.js";
 import type { TypeOf } from "./api/shapes.js";
 import type { Site } from "./api/site.js";
@@ -102,10 +102,10 @@ export function makeApp(
   { clock, boards, whileBusy, aged, limit, events, failures }: Shared = makeShared(options),
 ): Express {
   const { registry, log } = options;
-  const pool = queued(options.pool, ofWholeWindows);
+  const pool = queuedPool(options.pool, ofWholeWindows);
   // separate caches: clients can request many pages and windows, and these must not evict a venue's body
-  const incidents = makeSnapshots(pool, hundred, clock, whileBusy, aged);
-  const windows = makeWindows(makeSnapshots(pool, hundred, clock, whileBusy, aged));
+  const incidents = makeSnapshots(pool, hundredBodies, clock, whileBusy, aged);
+  const windows = makeWindows(makeSnapshots(pool, hundredBodies, clock, whileBusy, aged));
   const answerTable = tableAnswerer({ ...options, pool, clock, whileBusy });
   const app = express();
   app.disable("x-powered-by");
@@ -146,7 +146,7 @@ export function makeApp(
   app.get("/openapi.json", byBytes, openapiRoute(options));
   app.get("/assets/:build/:name", byBytes, assetRoute);
 
-  if (limit) app.use(limiter(limit, sendProblem));
+  if (limit) app.use(requestLimiter(limit, sendProblem));
   app.use((request, _response, next) => next(failures.get(request)));
   app.get("/llms.txt", llmsTextRoute(options, operations(registry, options.siteUrl)));
   app.get("/v1/status", statusRoute(boards));
@@ -165,13 +165,13 @@ export function makeApp(
     app.get(`/v1/incidents.${format}`, incidentsRoute(registry, incidents, answerTable, format));
   }
   app.get("/v1/incidents/:slug", incidentRoute(pool, incidents));
-  const feeds = makeSnapshots(pool, hundred, clock, whileBusy);
+  const feeds = makeSnapshots(pool, hundredBodies, clock, whileBusy);
   for (const [path, route] of feedRoutes(options, feeds)) app.get(path, route);
-  const statuspages = makeSnapshots(pool, hundred, clock, whileBusy, aged);
+  const statuspages = makeSnapshots(pool, hundredBodies, clock, whileBusy, aged);
   for (const [path, route] of statuspageRoutes({ ...options, snapshots: statuspages })) app.get(path, route);
   app.use(statuspageRedirects());
   // separate: its key changes with time, so only one body at a time is useful
-  const metrics = makeSnapshots(pool, one, clock, whileBusy);
+  const metrics = makeSnapshots(pool, oneBody, clock, whileBusy);
   app.get("/metrics", metricsRoute(metrics));
   const openapi = () => openapiDocument(options, new Date());
   const pages = { ...options, pool, boards, windows, incidents, openapi };
@@ -197,8 +197,8 @@ function onceIn<T>(ms: number, work: () => Promise<T>): () => Promise<T> {
   };
 }
 
-const hundred = { bodies: 100, bytes: 16 * mebibyte };
-const one = { bodies: 1, bytes: 64 * mebibyte };
+const hundredBodies = { bodies: 100, bytes: 16 * mebibyte };
+const oneBody = { bodies: 1, bytes: 64 * mebibyte };
 
 /** Statements over windows of up to 365 lengths and many filters: far more responses than the cache holds. */
 const ofWholeWindows = new Set(["reliability", "reliability_csv", "incidents_csv", "detection"]);

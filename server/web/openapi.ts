@@ -15,7 +15,7 @@ import { license, version } from "../../shared/config/package.js";
 import { mcpAnswers, mcpOperation } from "./agents/mcp-route.js";
 import { answerJson, dataCache, longCache } from "./api/answer.js";
 import { type Body, makeBody } from "./api/body.js";
-import { groups, type Operation } from "./api/operation.js";
+import { operationGroups, type Operation } from "./api/operation.js";
 import { exampleOf, namedSchemas, type Schema } from "./api/shapes.js";
 import type { Site } from "./api/site.js";
 import { incidentCache } from "./board/incident.js";
@@ -55,12 +55,12 @@ ${siteUrl}/methodology defines each number, ${siteUrl}/rulebook says how samples
     servers: [{ url: baseUrl }],
     // no key is needed
     security: [],
-    tags: Object.entries(groups).map(([name, description]) => ({
+    tags: Object.entries(operationGroups).map(([name, description]) => ({
       name,
       description,
     })),
     paths: {
-      ...Object.fromEntries(described.map((operation) => [operation.path, { get: get(operation) }])),
+      ...Object.fromEntries(described.map((operation) => [operation.path, { get: getOperation(operation) }])),
       "/mcp": { post: mcpOperation },
     },
     webhooks: { alert: alertWebhook(siteUrl) },
@@ -70,7 +70,7 @@ ${siteUrl}/methodology defines each number, ${siteUrl}/rulebook says how samples
       ),
       examples: examplesOf(described),
       responses: { ...otherAnswers, ...mcpAnswers },
-      headers,
+      headers: responseHeaders,
     },
   };
 }
@@ -85,7 +85,7 @@ function enumNames(name: string, schema: Schema) {
   return { "x-enum-varnames": schema.enum.map(named) };
 }
 
-function get(operation: Operation): OperationObject {
+function getOperation(operation: Operation): OperationObject {
   const { id, group, summary, description } = operation;
   return {
     operationId: id,
@@ -183,7 +183,7 @@ function othersOf({
     .map(([status, , name]) => [status, { $ref: `#/components/responses/${name}` }]);
 }
 
-const headers = {
+const responseHeaders = {
   ETag: textHeader(
     "Strong: identifies the exact bytes, so it differs between Content-Encodings. Send it back as If-None-Match.",
     '"Yk0Xq1Q3v1Jt3p8n5E4c2wW7d6M-br"',
@@ -224,19 +224,19 @@ function cacheHeader(description: string, lifetimes: string[]): HeaderObject {
   };
 }
 
-function header(name: keyof typeof headers): ReferenceObject {
+function headerReference(name: keyof typeof responseHeaders): ReferenceObject {
   return { $ref: `#/components/headers/${name}` };
 }
 
 const limitHeaders = {
-  RateLimit: header("RateLimit"),
-  "RateLimit-Policy": header("RateLimitPolicy"),
+  RateLimit: headerReference("RateLimit"),
+  "RateLimit-Policy": headerReference("RateLimitPolicy"),
 };
 
 const bodyHeaders = {
-  ETag: header("ETag"),
-  Vary: header("Vary"),
-  "Content-Encoding": header("ContentEncoding"),
+  ETag: headerReference("ETag"),
+  Vary: headerReference("Vary"),
+  "Content-Encoding": headerReference("ContentEncoding"),
 };
 
 const notModified = {
@@ -302,7 +302,7 @@ const otherAnswers = {
       status: 405,
       detail: "POST is not supported: use GET.",
     },
-    { Allow: header("Allow") },
+    { Allow: headerReference("Allow") },
   ),
   Answer429: problemAnswer(
     "Too many requests from your address.",
@@ -311,7 +311,7 @@ const otherAnswers = {
       status: 429,
       detail: "More than 120 requests in a minute from your address. Wait for the time in Retry-After.",
     },
-    { ...limitHeaders, "Retry-After": header("RetryAfter") },
+    { ...limitHeaders, "Retry-After": headerReference("RetryAfter") },
   ),
   Answer503: problemAnswer(
     "The database does not respond.",
@@ -320,7 +320,7 @@ const otherAnswers = {
       status: 503,
       detail: "The data cannot be read at the moment. Try again in a few seconds.",
     },
-    { ...limitHeaders, "Retry-After": header("RetryAfter") },
+    { ...limitHeaders, "Retry-After": headerReference("RetryAfter") },
   ),
   AnswerDefault: anyRequest(limitHeaders),
   AnswerDefaultUnlimited: anyRequest(),
@@ -344,7 +344,7 @@ function problemAnswer(description: string, example: object, more?: HeadersObjec
     description,
     headers: {
       "Cache-Control": cacheHeader("Errors must not be cached.", ["no-store"]),
-      Vary: header("VaryAccept"),
+      Vary: headerReference("VaryAccept"),
       ...more,
     },
     content: {

@@ -1,5 +1,5 @@
 import type { Registry } from "../../shared/registry/registry.js";
-import { fixed, json, type Operation, perTick } from "./api/operation.js";
+import { perDeployment, jsonType, type Operation, perTick } from "./api/operation.js";
 import { exampleOf, type Schema, slug, text, venueId } from "./api/shapes.js";
 import { presentIds } from "./api/venue-ids.js";
 import { embedOperations } from "./badges/badges.js";
@@ -12,7 +12,7 @@ import { reliabilityParameters, reliabilityResponse, reliabilityTable } from "./
 import { healthResponse, openapiResponse } from "./board/service.js";
 import { statusParameters, statusResponse } from "./board/status.js";
 import {
-  attachment,
+  attachmentHeader,
   csvSchema,
   decimalParameters,
   formatParameters,
@@ -27,7 +27,7 @@ import { eventsParameters, eventStream } from "./events/event-streams.js";
 import { feedOperations } from "./feeds/feeds.js";
 import { statuspageOperations } from "./statuspage/schemas.js";
 
-const exposition = text(
+const expositionAnswer = text(
   "Prometheus' text format, version 0.0.4.",
   `# HELP svc_component_state State of a component by the quorum of regions: 0 operational, 1 degraded, 2 outage, 3 unknown.
 # TYPE svc_component_state gauge
@@ -36,7 +36,7 @@ svc_component_state{venue="kraken",component="rest:ticker"} 2
 );
 const noStore = ["no-store"];
 
-const llmsText = text(
+const llmsTextAnswer = text(
   "Markdown: a heading, a summary, and lists of links.",
   "# venuewatch\n\n> Whether an exchange, RPC provider, market data API, oracle, stablecoin, bridge or ramp is down.\n",
 );
@@ -49,7 +49,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
     group: "board",
     names: { venue },
     parameters: { ...venueParameters(registry), ...formatParameters },
-    answers: { [json]: exchangeResponse },
+    answers: { [jsonType]: exchangeResponse },
     ...perTick,
   } satisfies Partial<Operation>;
 
@@ -57,7 +57,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
     group: "board",
     names: { venue },
     parameters: venueStateParameters(registry),
-    answers: { [json]: venueStateResponse },
+    answers: { [jsonType]: venueStateResponse },
     ...perTick,
   } satisfies Partial<Operation>;
 
@@ -70,7 +70,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       description:
         "The category narrows the rows and the fleet numbers together; it does not narrow `summary.categories`.",
       parameters: statusParameters,
-      answers: { [json]: statusResponse },
+      answers: { [jsonType]: statusResponse },
       ...perTick,
     },
     {
@@ -122,7 +122,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       summary: "The venues compared over a window",
       description: `Computed from roll-ups; every definition is at ${siteUrl}/methodology. \`fleet\` covers only the rows of this response. A body may be up to half a minute old while nothing changes, see \`generatedAt\`. With \`format=csv\` or \`format=xlsx\`, the answer is that of /v1/reliability.csv or /v1/reliability.xlsx.`,
       parameters: { ...reliabilityParameters, ...formatParameters },
-      answers: { [json]: reliabilityResponse },
+      answers: { [jsonType]: reliabilityResponse },
       ...perTick,
     },
     {
@@ -133,7 +133,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       description:
         "For the next page, pass the last incident's `startedAt` as `before` and its `id` as `beforeId`: several incidents may have started at one instant. A page shorter than `limit` is the last. `beforeId` requires `before`. With `format=csv` or `format=xlsx`, the answer is that of /v1/incidents.csv or /v1/incidents.xlsx.",
       parameters: { ...incidentsParameters(registry), ...formatParameters },
-      answers: { [json]: incidentsResponse },
+      answers: { [jsonType]: incidentsResponse },
       ...perTick,
     },
     {
@@ -145,7 +145,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
         "A slug never changes. For a retracted incident, the 404 says when and why it was retracted (`retractedAt`, `reason`); no other response of the API shows it. Feeds replace its entry by the retraction.",
       names: { slug: { ...slug, pattern: slugPattern.source } },
       answers: {
-        [json]: incidentDetailResponse,
+        [jsonType]: incidentDetailResponse,
       },
       ...perTick,
       cache: Object.values(incidentCache),
@@ -159,7 +159,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       description:
         "Includes which venues are compared, and on how many days. /comparing explains each number, with SQL that recomputes it.",
       parameters: detectionParameters,
-      answers: { [json]: detectionResponse },
+      answers: { [jsonType]: detectionResponse },
       ...perTick,
     },
     {
@@ -167,7 +167,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       path: "/v1/notify",
       group: "history",
       summary: "How soon alerts arrive",
-      answers: { [json]: notifyResponse },
+      answers: { [jsonType]: notifyResponse },
       ...perTick,
     },
     ...tableOperations(registry, venue),
@@ -177,7 +177,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       path: "/v1/regions",
       group: "method",
       summary: "The fleet of probes and its quorum",
-      answers: { [json]: regionsResponse },
+      answers: { [jsonType]: regionsResponse },
       ...perTick,
     },
     {
@@ -186,8 +186,8 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       group: "method",
       summary: "The rules of the engine, with their reasons",
       description: `${siteUrl}/rulebook explains each rule. They change only with a deployment, and each change is dated at ${siteUrl}/changelog.`,
-      answers: { [json]: thresholdsResponse },
-      ...fixed,
+      answers: { [jsonType]: thresholdsResponse },
+      ...perDeployment,
       limited: true,
     },
     ...statuspageOperations(venue),
@@ -199,7 +199,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       summary: "States, latency and open incidents, for Prometheus",
       description:
         "Four families: `svc_component_state`, `svc_component_state_region`, `svc_latency_seconds` and `svc_incident_open`.",
-      answers: { "text/plain": exposition },
+      answers: { "text/plain": expositionAnswer },
       ...perTick,
     },
     {
@@ -208,8 +208,8 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       group: "agents",
       summary: "What a language model has to know to ask this service",
       description: "In the form of https://llmstxt.org.",
-      answers: { "text/plain": llmsText },
-      ...fixed,
+      answers: { "text/plain": llmsTextAnswer },
+      ...perDeployment,
       limited: true,
     },
     {
@@ -217,7 +217,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       path: "/healthz",
       group: "service",
       summary: "Liveness of this program",
-      answers: { [json]: healthResponse },
+      answers: { [jsonType]: healthResponse },
       cache: noStore,
       asksDatabase: false,
       limited: false,
@@ -227,8 +227,8 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       path: "/openapi.json",
       group: "service",
       summary: "This description",
-      answers: { [json]: openapiResponse },
-      ...fixed,
+      answers: { [jsonType]: openapiResponse },
+      ...perDeployment,
       limited: false,
     },
   ];
@@ -268,13 +268,13 @@ function tableOperations(registry: Registry, venue: Schema<string>): Operation[]
       ...{ id: `${id}Csv`, path: `${path}.csv`, summary: `${summary}, as CSV`, ...described, ...perTick },
       parameters: { ...parameters, ...decimalParameters },
       answers: { [tableTypes.csv]: csvSchema(schema) },
-      attachment: attachment(name, "2026-01-31", "csv"),
+      attachment: attachmentHeader(name, "2026-01-31", "csv"),
     },
     {
       ...{ id: `${id}Xlsx`, path: `${path}.xlsx`, summary: `${summary}, as a workbook`, ...described, ...perTick },
       ...(parameters && { parameters }),
       answers: { [tableTypes.xlsx]: workbookSchema(schema, `${path}.csv`) },
-      attachment: attachment(name, "2026-01-31", "xlsx"),
+      attachment: attachmentHeader(name, "2026-01-31", "xlsx"),
     },
   ]);
 }

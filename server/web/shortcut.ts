@@ -33,17 +33,17 @@ export function makeShortcut(
   failures: WeakMap<IncomingMessage, unknown>,
 ) {
   const addresses = addressesOf(registry, boards);
-  const encodingOf = remembered(chosenEncoding);
+  const encodingOf = rememberedEncodings(chosenEncoding);
 
   async function answer(request: Addressed, response: ServerResponse, { route, ask }: Address): Promise<boolean> {
-    const taken = limit && (await take(limit, addressOf(request)));
+    const taken = limit && (await takeRequest(limit, addressOf(request)));
     if (taken?.refused) return false;
     request.route = { path: route };
     try {
       const snapshot = await ask();
       if (snapshot) {
         const encoded = await snapshot.body.as(askedEncoding(request));
-        send(request, response, encoded, taken?.headers ?? []);
+        sendEncoded(request, response, encoded, taken?.headers ?? []);
         return true;
       }
     } catch (error) {
@@ -106,7 +106,7 @@ function isPlain(request: IncomingMessage): boolean {
   );
 }
 
-async function take(limit: RateLimit, ip: string) {
+async function takeRequest(limit: RateLimit, ip: string) {
   const { store, perMinute } = limit;
   const key = ipKeyGenerator(ip, ipv6Subnet);
   const { totalHits, resetTime } = await store.increment(key);
@@ -125,17 +125,22 @@ async function take(limit: RateLimit, ip: string) {
   return { key, refused: false, headers };
 }
 
-function send(request: IncomingMessage, response: ServerResponse, encoded: Encoded, limitHeaders: string[]): void {
+function sendEncoded(
+  request: IncomingMessage,
+  response: ServerResponse,
+  encoded: Encoded,
+  limitHeaders: string[],
+): void {
   const isKnown = request.headers["if-none-match"] === encoded.etag;
   const headers = (isKnown ? headersOfKnown : headersOf)(encoded);
   response.writeHead(isKnown ? 304 : 200, headers.concat(limitHeaders));
   response.end(isKnown ? undefined : encoded.bytes);
 }
 
-const always = Object.entries(publicHeaders).flat();
+const publicHeaderLines = Object.entries(publicHeaders).flat();
 
 const headersOfKnown = keptWith(({ etag, encoding }: Encoded) => {
-  const headers = [...always, "Cache-Control", dataCache];
+  const headers = [...publicHeaderLines, "Cache-Control", dataCache];
   headers.push("Vary", "Accept-Encoding", "ETag", etag);
   if (encoding !== "identity") headers.push("Content-Encoding", encoding);
   return headers;
@@ -158,7 +163,7 @@ function keptWith<K extends object, V>(make: (from: K) => V): (from: K) => V {
 }
 
 /** Bounded: clients send few different values, but anybody could send endlessly many. */
-function remembered(of: (accepted: string | undefined) => Encoding) {
+function rememberedEncodings(of: (accepted: string | undefined) => Encoding) {
   const known = new Map<string | undefined, Encoding>();
   return (accepted: string | undefined): Encoding => {
     let encoding = known.get(accepted);

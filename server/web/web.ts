@@ -8,7 +8,7 @@ import { stackOf } from "../../shared/process/user-error.js";
 import type { ReplicaState } from "../database/replica.js";
 import { listen } from "../process/ports.js";
 import { publicHeaders } from "./api/answer.js";
-import { connectionLimits, limitConnections, reset, watchResponses } from "./api/client-limits.js";
+import { connectionLimits, limitConnections, resetConnection, watchResponses } from "./api/client-limits.js";
 import { problemBody } from "./api/problem.js";
 import { type AnsweredRequest, onRequestEnd, clientAddress } from "./api/request.js";
 import { type AppOptions, makeApp, makeShared } from "./app.js";
@@ -120,10 +120,10 @@ function refusePathless(response: ServerResponse): void {
  */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex, unfinished: ServerResponse | null): void {
   if (!socket.writable || error.code === "ECONNRESET") {
-    reset(socket);
+    resetConnection(socket);
     return;
   }
-  const [status, detail] = refusals[error.code ?? ""] ?? [400, "Expected an HTTP/1.1 request."];
+  const [status, detail] = parserRefusals[error.code ?? ""] ?? [400, "Expected an HTTP/1.1 request."];
   if (unfinished && isWaitingForBody(unfinished)) return refuseBody(unfinished, status, detail);
   if (unfinished) {
     unfinished.once("close", () => socket.end());
@@ -166,7 +166,7 @@ function writeRefusal(socket: Duplex, status: number, detail: string, more = "")
   );
 }
 
-const refusals: Record<string, [status: number, detail: string]> = {
+const parserRefusals: Record<string, [status: number, detail: string]> = {
   HPE_HEADER_OVERFLOW: [431, "The request target and headers together must not exceed 16 KiB."],
   ERR_HTTP_REQUEST_TIMEOUT: [408, `The complete request did not arrive within ${requestWithinMs / 1000} seconds.`],
 };
@@ -196,14 +196,14 @@ export function makeWebMetrics(registry: OwnMetrics): (answered: AnsweredRequest
  * @param state queried at every scrape; null while the database does not respond
  */
 export function makeReplicaMetrics(registry: OwnMetrics, state: () => Promise<ReplicaState | null>): void {
-  for (const [name, help, value] of gauges)
+  for (const [name, help, value] of replicaGauges)
     addGauge(registry, `venuewatch_replica_${name}`, help, async () => {
       const row = await state();
       return row?.is_replica ? value(row) : null;
     });
 }
 
-const gauges: [name: string, help: string, value: (of: ReplicaState) => number | boolean | null][] = [
+const replicaGauges: [name: string, help: string, value: (of: ReplicaState) => number | boolean | null][] = [
   [
     "lag_seconds",
     "Upper bound of the replica's lag: seconds since the newest transaction it replayed, or since its primary last confirmed that there is no newer one.",

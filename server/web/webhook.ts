@@ -37,36 +37,36 @@ export function alertWebhook(siteUrl: string): PathItemObject {
       tags: ["alerts"],
       summary: "An event of an incident, as sent to a receiver",
       description: `Delivered at least once, one at a time per channel, in the order of events. Receivers verify the raw body before parsing it, and de-duplicate by \`eventId\`. Details and code are at ${siteUrl}/receiving.`,
-      parameters: headers,
+      parameters: webhookHeaders,
       requestBody: {
         required: true,
         content: {
           "application/json": {
             schema: { $ref: "#/components/schemas/Alert" },
-            example: exampleOf(alert),
+            example: exampleOf(alertBody),
           },
         },
       },
-      responses,
+      responses: webhookResponses,
     },
   };
 }
 
-const headers = [
-  header(
+const webhookHeaders = [
+  headerParameter(
     "x-svc-signature",
     "`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>` with the channel's secret, as it was shown, as the key. While a secret is being rotated there are two `v1`; one valid value suffices. Reject a timestamp more than 300 seconds out of date.",
     "^t=\\d+(,v1=[0-9a-f]{64})+$",
     "t=1769859681,v1=5c3a2b9f0d1e4f6a7b8c9d0e1f2a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c",
   ),
-  header(
+  headerParameter(
     "webhook-id",
     "Standard Webhooks: `evt_` and the eventId; for a test, `test_` and a number of its own.",
     "^(evt|test)_\\d+$",
     "evt_8123",
   ),
-  header("webhook-timestamp", "Standard Webhooks: sending time in Unix seconds.", "^\\d+$", "1769859681"),
-  header(
+  headerParameter("webhook-timestamp", "Standard Webhooks: sending time in Unix seconds.", "^\\d+$", "1769859681"),
+  headerParameter(
     "webhook-signature",
     "Standard Webhooks: `v1,<base64>` of `<webhook-id>.<webhook-timestamp>.<raw body>`; two values are separated by a space.",
     "^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$",
@@ -74,12 +74,12 @@ const headers = [
   ),
 ];
 
-function header(name: string, description: string, pattern: string, example: string): ParameterObject {
+function headerParameter(name: string, description: string, pattern: string, example: string): ParameterObject {
   const schema = { type: "string", pattern } as const;
   return { name, in: "header", required: true, description, schema, example };
 }
 
-const responses: Record<string, ResponseObject> = {
+const webhookResponses: Record<string, ResponseObject> = {
   "2XX": { description: "Accepted: not sent again." },
   "410": {
     description: "Gone: the channel is switched off at once.",
@@ -95,7 +95,7 @@ const responses: Record<string, ResponseObject> = {
 
 const decidedAt = "2026-01-31T11:41:20.000Z";
 
-const vote = object("One region's vote.", {
+const regionVote = object("One region's vote.", {
   region: regionId,
   vote: { ...state, description: "What this region saw." },
   samples: integer("Samples in the window.", 7),
@@ -109,9 +109,9 @@ const vote = object("One region's vote.", {
   probeVersion,
 });
 
-const usualVote = exampleOf(vote) as TypeOf<typeof vote>;
+const usualVote = exampleOf(regionVote) as TypeOf<typeof regionVote>;
 
-const evidence = object("The evidence of the event: the votes at this opening, escalation or closing.", {
+const alertEvidence = object("The evidence of the event: the votes at this opening, escalation or closing.", {
   summary: text(
     "The same as a sentence for people, with the faults of all votes; the wording may change.",
     "2 of 2 regions with a vote see it bad; 2 are needed: timeout 14",
@@ -120,7 +120,7 @@ const evidence = object("The evidence of the event: the votes at this opening, e
   counted: integer("Number of regions with a vote.", 2),
   quorum: integer("Number of votes needed.", 2),
   confirming: integer("Number of votes that confirm trouble: with a sufficient bad run, or failing in part.", 2),
-  votes: shownAs(list("Regions that had a vote.", vote), [
+  votes: shownAs(list("Regions that had a vote.", regionVote), [
     { ...usualVote, region: "eu-central" },
     { ...usualVote, region: "us-east" },
   ]),
@@ -137,7 +137,7 @@ const evidence = object("The evidence of the event: the votes at this opening, e
 });
 
 /** The body that a receiver of the native format gets, with its fields in this order. */
-export const alert = named(
+export const alertBody = named(
   "Alert",
   object("One event of an incident, as sent to a receiver.", {
     eventId: integer(
@@ -180,8 +180,8 @@ export const alert = named(
       target: orNull(target),
     }),
     evidence: orNull({
-      ...evidence,
-      description: `${evidence.description} Null if none is kept.`,
+      ...alertEvidence,
+      description: `${alertEvidence.description} Null if none is kept.`,
     }),
   }),
 );

@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** The compiled file is dist/shared/config/package.js, so the package's root is three folders up. */
-const root = new URL("../../../", import.meta.url);
+const packageRoot = new URL("../../../", import.meta.url);
 
 export function packagedFile(path: string): string {
-  return fileURLToPath(new URL(path, root));
+  return fileURLToPath(new URL(path, packageRoot));
 }
 
 /** `license` is an SPDX identifier. */
@@ -16,6 +16,6 @@ export const { version, license } = JSON.parse(readFileSync(packagedFile("packag
 };
 
 /** The programs of the service, in the order of their default health ports. */
-export const services = ["core", "web", "probe"] as const;
+export const serviceNames = ["core", "web", "probe"] as const;
 
-export type Service = (typeof services)[number];
+export type Service = (typeof serviceNames)[number];

@@ -183,11 +183,11 @@ export function parseLogLevel(text: string): LogLevel {
 }
 
 /** Reachable only from this machine. */
-export const loopback = "127.0.0.1";
+export const loopbackAddress = "127.0.0.1";
 
 /** The URL, without a path, by which this machine reaches a server that listens on `host`. */
 export function addressOf(host: string, port: number): string {
-  const isLocalhost = [loopback, "0.0.0.0", "::"].includes(host);
+  const isLocalhost = [loopbackAddress, "0.0.0.0", "::"].includes(host);
   const name = isLocalhost ? "localhost" : isIPv6(host) ? `[${host}]` : host;
   return `http://${name}:${port}`;
 }

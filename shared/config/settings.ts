@@ -9,10 +9,10 @@ import type { LogLevel } from "../log/log.js";
 import { UserError } from "../process/user-error.js";
 import { maskedAddress } from "../text/secrets.js";
 import { ownerPasswordFile } from "./embedded-passwords.js";
-import { packagedFile, type Service, services } from "./package.js";
+import { packagedFile, type Service, serviceNames } from "./package.js";
 import {
   addressOf,
-  loopback,
+  loopbackAddress,
   parseCount,
   parseCredential,
   parseDatabaseReadUrl,
@@ -247,9 +247,9 @@ export function readSettings(env: Environment = process.env): Settings {
   const healthPort = healthPorts(port, read("HEALTH_PORT", parsePort, null));
   if (Math.max(...Object.values(healthPort)) > 65_535)
     problems.push(
-      `HEALTH_PORT: its default goes up to PORT + ${services.length} = ${port + services.length}, but ports end at 65535; set it, or set a lower PORT`,
+      `HEALTH_PORT: its default goes up to PORT + ${serviceNames.length} = ${port + serviceNames.length}, but ports end at 65535; set it, or set a lower PORT`,
     );
-  const host = read("HOST", parseHost, loopback);
+  const host = read("HOST", parseHost, loopbackAddress);
   const baseUrl = read("BASE_URL", parseSiteUrl, addressOf(host, port));
 
   const password = read("DATABASE_PASSWORD_FILE", secretIn, null);
@@ -270,7 +270,7 @@ export function readSettings(env: Environment = process.env): Settings {
     port,
     host,
     healthPort,
-    healthHost: read("HEALTH_HOST", parseHost, loopback),
+    healthHost: read("HEALTH_HOST", parseHost, loopbackAddress),
     embeddedPort: read("EMBEDDED_PORT", parsePort, 5433),
     siteUrl: read("SITE_URL", parseSiteUrl, baseUrl),
     siteNotice: read("SITE_NOTICE", parseNotice, null),
@@ -284,7 +284,7 @@ export function readSettings(env: Environment = process.env): Settings {
   };
   if (settings.databaseReadUrl !== null && !env["DATABASE_URL"])
     problems.push("DATABASE_READ_URL: DATABASE_URL, its primary, is not set; set both or neither");
-  problems.push(...contradictions(env));
+  problems.push(...contradictoryNames(env));
   if (problems.length > 0) throw new UserError(allProblems(problems));
   return Object.freeze(settings);
 }
@@ -302,7 +302,7 @@ export function readClientSettings(env: Environment = process.env): ClientSettin
 }
 
 /** Secrets that are set twice, and passwords without their address. */
-function contradictions(env: Environment): string[] {
+function contradictoryNames(env: Environment): string[] {
   const problems: string[] = [];
   for (const [name, file] of [
     ["DATABASE_URL", "DATABASE_PASSWORD_FILE"],
@@ -325,7 +325,7 @@ function contradictions(env: Environment): string[] {
 
 /** @param set null: each program has its own default; 0: any free port */
 function healthPorts(port: number, set: number | null): Settings["healthPort"] {
-  const ports = services.map((service, i) => {
+  const ports = serviceNames.map((service, i) => {
     return [service, set ?? (port === 0 ? 0 : port + 1 + i)];
   });
   return Object.freeze(Object.fromEntries(ports) as Settings["healthPort"]);

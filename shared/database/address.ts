@@ -6,7 +6,7 @@
 
 /** Hosts and database, which may be shown; without user, password and parameters. */
 export function placeOf(url: string): string {
-  const hosts = addressesOf(url).map(hostOf).join(",");
+  const hosts = addressesOf(url).map(hostWithPort).join(",");
   return `${hosts}${new URL(addressesOf(url)[0]!).pathname}`;
 }
 
@@ -15,17 +15,17 @@ export class NoHost extends Error {}
 
 /** The address once for each of its hosts, in order; unchanged where it has one host or none. */
 export function addressesOf(url: string): string[] {
-  const [, before = "", hosts = "", after = ""] = address.exec(url) ?? [];
+  const [, before = "", hosts = "", after = ""] = addressParts.exec(url) ?? [];
   if (!hosts.includes(",")) return [url];
   return hosts.split(",").map((host) => `${before}${host}${after}`);
 }
 
 /** The host, with its port if there is one, of an address with one host. */
-export function hostOf(url: string): string {
+export function hostWithPort(url: string): string {
   return new URL(url).host;
 }
 
-const address = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
+const addressParts = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
 
 /** @param password for all hosts; an address that has its own keeps it */
 export function withPassword(url: string, password: string | null): string {

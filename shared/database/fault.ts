@@ -18,7 +18,7 @@ export function databaseFault(error: unknown, url: string, setting = "DATABASE_U
     );
   const { code, message } = error as { code?: string; message?: string };
   const key = code ?? withoutCode(message);
-  const advice = key && (ofPooler(key, message) ?? advices[key]);
+  const advice = key && (ofPooler(key, message) ?? faultAdvices[key]);
   if (!advice) return null;
   return new UserError(
     `the database ${placeOf(url)} cannot be used (${key}): ${advice.replaceAll("DATABASE_URL", setting)}`,
@@ -49,7 +49,7 @@ function ofPooler(code: string, message = ""): string | undefined {
 }
 
 /** By errno or SQLSTATE. */
-const advices: Record<string, string> = {
+const faultAdvices: Record<string, string> = {
   ECONNREFUSED: "nothing listens there; start it, or correct DATABASE_URL",
   ECONNRESET: "the connection was reset; correct DATABASE_URL if that is not a PostgreSQL server",
   ENOTFOUND: "there is no such host; correct DATABASE_URL",

@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { Log } from "../log/log.js";
 import { singleFlight } from "../process/loop.js";
-import { NoHost, addressesOf, hostOf } from "./address.js";
+import { NoHost, addressesOf, hostWithPort } from "./address.js";
 import { countsAsAway } from "./fault.js";
 
 export interface Connections {
@@ -67,8 +67,8 @@ export function openConnections(
     cluster.place = place;
     if (before === null) return;
     log.warn(readOnly ? "reading from another host of the database" : "the database moved to another host", {
-      host: hostOf(addresses[place]!),
-      before: hostOf(addresses[before]!),
+      host: hostWithPort(addresses[place]!),
+      before: hostWithPort(addresses[before]!),
     });
     for (const leave of cluster.movedTo) leave(place);
   }
@@ -84,7 +84,7 @@ export function openConnections(
         moveTo(place);
         return place;
       } catch (error) {
-        faults.push(`${hostOf(addresses[place]!)}: ${reasonOf(error)}`);
+        faults.push(`${hostWithPort(addresses[place]!)}: ${reasonOf(error)}`);
       }
     }
     throw new NoHost(faults.join("; "));
@@ -95,7 +95,7 @@ export function openConnections(
       return await pools[place]!.connect();
     } catch (error) {
       if (isBusy(error)) throw error;
-      throw new NoHost(`${hostOf(addresses[place]!)}: ${reasonOf(error)}`);
+      throw new NoHost(`${hostWithPort(addresses[place]!)}: ${reasonOf(error)}`);
     }
   }
 

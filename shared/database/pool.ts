@@ -66,7 +66,7 @@ export function openPool(url: string, options: PoolOptions): Pool {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     options: sessionSettings.map((setting) => `-c ${setting}`).join(" "),
-    types,
+    types: resultTypes,
   };
   const { log, readOnly = false } = options;
   const pool = openConnections(url, config, { readOnly, log });
@@ -74,7 +74,7 @@ export function openPool(url: string, options: PoolOptions): Pool {
   const { succeeded } = options.log.database;
 
   async function textRows(text: string, values: readonly unknown[], batchRows: number) {
-    const rows = await openRowStream(await pool.connect(), text, values, types, batchRows);
+    const rows = await openRowStream(await pool.connect(), text, values, resultTypes, batchRows);
     succeeded();
     return rows;
   }
@@ -173,7 +173,7 @@ function makeDb(execute: Execute, succeeded: () => void): Db {
   }
   return {
     query<Row>(query: SQLQuery) {
-      const { text: formatted, values } = query.format(placeholders);
+      const { text: formatted, values } = query.format(sqlFormat);
       return text<Row>(formatted, values);
     },
     file<Row>(name: string, values: readonly unknown[] = []) {
@@ -220,7 +220,7 @@ async function inTransaction<Result>(
 /** SQLSTATE. */
 const readOnlyTransaction = "25006";
 
-const placeholders = {
+const sqlFormat = {
   escapeIdentifier: (name: string) => pg.escapeIdentifier(name),
   formatValue: (value: unknown, index: number) => ({
     placeholder: `$${index + 1}`,
@@ -229,9 +229,9 @@ const placeholders = {
 };
 
 /** Our bigints and numerics are counts and percentages, which a number represents exactly. */
-const types = new pg.TypeOverrides();
-types.setTypeParser(pg.types.builtins.INT8, Number);
-types.setTypeParser(pg.types.builtins.NUMERIC, Number);
+const resultTypes = new pg.TypeOverrides();
+resultTypes.setTypeParser(pg.types.builtins.INT8, Number);
+resultTypes.setTypeParser(pg.types.builtins.NUMERIC, Number);
 
 /**
  * The rows of one statement, read in batches from a cursor: a list of any length takes the memory of two batches.

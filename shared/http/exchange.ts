@@ -159,7 +159,7 @@ export function runExchange(
  */
 export function networkCodesOf(error: Error): string[] {
   const codes = [...new Set(codesOf(error))];
-  if (codes.length === 0 || codes.some((code) => bugs.test(code))) throw error;
+  if (codes.length === 0 || codes.some((code) => ownErrorCodes.test(code))) throw error;
   return codes;
 }
 
@@ -170,9 +170,9 @@ function codesOf(error: unknown): string[] {
 }
 
 /** Node's own errors, except those that the other side can cause. */
-const bugs = /^ERR_(?!SSL_|TLS_)/;
+const ownErrorCodes = /^ERR_(?!SSL_|TLS_)/;
 
-const words: Record<string, string> = {
+const codeWords: Record<string, string> = {
   ENOTFOUND: "no address of that name",
   ECONNREFUSED: "a refused connection",
   ECONNRESET: "a broken connection",
@@ -195,7 +195,7 @@ export function wordsForCodes(codes: string[]): string {
 
 function wordsFor(code: string): string {
   const said =
-    words[code] ??
+    codeWords[code] ??
     (code.startsWith("HPE_") ? "invalid HTTP" : undefined) ??
     (/^(ERR_SSL_|EPROTO$)/.test(code) ? "invalid TLS" : undefined);
   return said === undefined ? code : `${said} (${code})`;

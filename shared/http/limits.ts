@@ -126,7 +126,8 @@ export function makeAnswerBody(maxBytes: number): AnswerBody {
       if (needed > maxBytes || chunks > maxChunks) return false;
       if (length === 0) held = chunk;
       else {
-        if (needed > held.length) held = grown(held, length, Math.min(Math.max(needed, 2 * held.length), maxBytes));
+        if (needed > held.length)
+          held = grownBuffer(held, length, Math.min(Math.max(needed, 2 * held.length), maxBytes));
         chunk.copy(held, length);
       }
       length = needed;
@@ -136,7 +137,7 @@ export function makeAnswerBody(maxBytes: number): AnswerBody {
   };
 }
 
-function grown(held: Buffer, length: number, to: number): Buffer {
+function grownBuffer(held: Buffer, length: number, to: number): Buffer {
   const larger = Buffer.allocUnsafe(to);
   held.copy(larger, 0, 0, length);
   return larger;

@@ -29,10 +29,10 @@ export function withoutMark(bytes: Buffer): Buffer {
 const [quote, backslash] = [0x22, 0x5c];
 
 /** By byte: +1 opens a level, -1 closes one, 2 separates values; 0 is none of these. In UTF-8 each is one byte. */
-const roles = new Int8Array(256);
-for (const opening of "[{") roles[opening.charCodeAt(0)] = 1;
-for (const closing of "]}") roles[closing.charCodeAt(0)] = -1;
-for (const separator of ",:") roles[separator.charCodeAt(0)] = 2;
+const byteRoles = new Int8Array(256);
+for (const opening of "[{") byteRoles[opening.charCodeAt(0)] = 1;
+for (const closing of "]}") byteRoles[closing.charCodeAt(0)] = -1;
+for (const separator of ",:") byteRoles[separator.charCodeAt(0)] = 2;
 
 function excessOf(bytes: Buffer, { parts, levels }: JsonLimits): string | null {
   if (bytes.length > levels && levelsOf(bytes) > levels) return `${levels} levels`;
@@ -49,7 +49,7 @@ export function partsOf(bytes: Buffer): number {
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at]!;
     if (byte === quote) at = endOfString(bytes, at);
-    else if (roles[byte]! > 0) parts += 1;
+    else if (byteRoles[byte]! > 0) parts += 1;
   }
   return parts;
 }
@@ -59,8 +59,8 @@ function levelsOf(bytes: Buffer): number {
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at]!;
     if (byte === quote) at = endOfString(bytes, at);
-    else if (roles[byte] === 1) deepest = Math.max(deepest, (levels += 1));
-    else if (roles[byte] === -1) levels -= 1;
+    else if (byteRoles[byte] === 1) deepest = Math.max(deepest, (levels += 1));
+    else if (byteRoles[byte] === -1) levels -= 1;
   }
   return deepest;
 }

@@ -12,7 +12,7 @@ import { BlockList, isIP, type LookupFunction } from "node:net";
  * and IPv6 is reserved. The sources are IANA's registries of special-purpose addresses, and the clouds' documentation
  * of their metadata addresses.
  */
-const kinds = Object.entries({
+const refusedKinds = Object.entries({
   "of cloud metadata": [
     ...["169.254.169.254/32", "169.254.170.2/32", "100.100.100.200/32", "192.0.0.192/32"],
     // looks public, but leads to the host of a machine in that cloud
@@ -68,7 +68,7 @@ export function isLocalhost(host: string): boolean {
 }
 
 function kindOf(address: string): string {
-  return kinds.find(({ list }) => list.check(address, familyOf(address)))?.kind ?? "reserved";
+  return refusedKinds.find(({ list }) => list.check(address, familyOf(address)))?.kind ?? "reserved";
 }
 
 function listOf(...subnets: string[]): BlockList {
@@ -116,8 +116,8 @@ export function makeLookup(servers?: string[], tryMs = 1500): Lookup {
     const resolver = new Resolver({ timeout: tryMs, tries: 2 });
     if (servers) resolver.setServers(servers);
     const both = await Promise.allSettled([
-      addresses(resolver.resolve4(host), 4),
-      addresses(resolver.resolve6(host), 6),
+      lookupAddresses(resolver.resolve4(host), 4),
+      lookupAddresses(resolver.resolve6(host), 6),
     ]);
     // IPv4 first: without an IPv4 route a connection fails at once, but on a broken IPv6 route it gets no answer.
     const found = both.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
@@ -128,7 +128,7 @@ export function makeLookup(servers?: string[], tryMs = 1500): Lookup {
   };
 }
 
-async function addresses(answer: Promise<string[]>, family: 4 | 6): Promise<LookupAddress[]> {
+async function lookupAddresses(answer: Promise<string[]>, family: 4 | 6): Promise<LookupAddress[]> {
   return (await answer).map((address) => ({ address, family }));
 }
 
@@ -159,7 +159,7 @@ export class Unresolved extends Error {
   }
 }
 
-const here: LookupAddress[] = [
+const loopbackAddresses: LookupAddress[] = [
   { address: "127.0.0.1", family: 4 },
   { address: "::1", family: 6 },
 ];
@@ -171,9 +171,9 @@ const here: LookupAddress[] = [
 export function checkedLookup(lookup: Lookup, allowLoopback: boolean): LookupFunction {
   async function addressesOf(host: string): Promise<LookupAddress[]> {
     const addresses = isLocalhost(host)
-      ? here
+      ? loopbackAddresses
       : await lookup(host).catch((error: unknown) => {
-          throw unresolved(host, error);
+          throw unresolvedError(host, error);
         });
     if (addresses.length === 0) throw new Unresolved(host, "ENODATA");
     for (const { address } of addresses) {
@@ -193,7 +193,7 @@ export function checkedLookup(lookup: Lookup, allowLoopback: boolean): LookupFun
 }
 
 /** Bugs are passed on unchanged. */
-function unresolved(host: string, error: unknown): unknown {
+function unresolvedError(host: string, error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException;
   const isResolvers = typeof code === "string" && !code.startsWith("ERR_");
   return isResolvers ? new Unresolved(host, code) : error;

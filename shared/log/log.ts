@@ -35,7 +35,7 @@ export function makeLog(
   const entry = (level: LogLevel) => (message: string, fields?: LogFields) => {
     if (logLevels.indexOf(level) < logLevels.indexOf(lowest)) return;
     const time = new Date().toISOString();
-    write(withoutHidden(`${time} ${level} ${program}: ${message}${pairs(fields)}\n`));
+    write(withoutHidden(`${time} ${level} ${program}: ${message}${fieldPairs(fields)}\n`));
   };
   const lines = {
     debug: entry("debug"),
@@ -55,21 +55,21 @@ export function makeLog(
   return { ...lines, database };
 }
 
-function pairs(fields: LogFields = {}): string {
+function fieldPairs(fields: LogFields = {}): string {
   return Object.entries(fields)
     .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => ` ${key}=${printed(value)}`)
+    .map(([key, value]) => ` ${key}=${printedValue(value)}`)
     .join("");
 }
 
-function printed(value: unknown): string {
-  if (value instanceof Error) return JSON.stringify(described(value));
+function printedValue(value: unknown): string {
+  if (value instanceof Error) return JSON.stringify(describedError(value));
   if (value instanceof Date) return value.toISOString();
   if (typeof value === "string" && /^[\w./:@+-]+$/.test(value)) return value;
   return JSON.stringify(value);
 }
 
-function described(error: Error): string {
+function describedError(error: Error): string {
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
   return `${error.message}${cause}`;
 }

@@ -23,7 +23,7 @@ export interface DirectoryLock {
   release: () => Promise<void>;
 }
 
-const attempts = 5;
+const mostAttempts = 5;
 
 /** A living process holds the lock. */
 export class DirectoryInUse extends UserError {}
@@ -36,16 +36,16 @@ export class DirectoryInUse extends UserError {}
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   for (let attempt = 1; ; attempt++) {
     const claim = await makeClaim(directory).catch((error: unknown) => {
-      throw unusable(directory, error as NodeJS.ErrnoException);
+      throw unusableDirectory(directory, error as NodeJS.ErrnoException);
     });
     const rival = await livingRival(directory, claim.name).catch(async (error: unknown) => {
       // otherwise this process's next attempt would mistake its own leftover claim for a rival's
       await claim.withdraw();
-      throw unusable(directory, error as NodeJS.ErrnoException);
+      throw unusableDirectory(directory, error as NodeJS.ErrnoException);
     });
     if (!rival) return { release: claim.withdraw };
     await claim.withdraw();
-    if (attempt === attempts) throw heldBy(directory, rival);
+    if (attempt === mostAttempts) throw heldBy(directory, rival);
     await delay(10 + Math.random() * 40);
   }
 }
@@ -93,7 +93,7 @@ async function livingRival(directory: string, ours: string): Promise<string | nu
   for (const name of await readdir(directory)) {
     if (name.startsWith("claim.")) await sweepClaim(directory, name);
     if (!name.startsWith("lock.") || name === ours) continue;
-    if (await answers(directory, name)) return name;
+    if (await ownerAnswers(directory, name)) return name;
     await unlink(join(directory, name)).catch(ignoreMissing);
   }
   return null;
@@ -111,11 +111,11 @@ async function sweepClaim(directory: string, name: string): Promise<void> {
   const path = join(directory, name);
   const file = await stat(path).catch(ignoreMissing);
   if (!file || Date.now() - file.mtimeMs < claimedWithinMs) return;
-  if (!(await answers(directory, name))) await unlink(path).catch(ignoreMissing);
+  if (!(await ownerAnswers(directory, name))) await unlink(path).catch(ignoreMissing);
 }
 
 /** Refused: dead. Missing: withdrawn. Any other error, such as missing rights, does not prove that it is dead. */
-async function answers(directory: string, name: string): Promise<boolean> {
+async function ownerAnswers(directory: string, name: string): Promise<boolean> {
   return withSocketPath(directory, name, async (path) => {
     const socket = connect(path);
     try {
@@ -160,7 +160,7 @@ function heldBy(directory: string, claim: string): Error {
   );
 }
 
-function unusable(directory: string, error: NodeJS.ErrnoException): Error {
+function unusableDirectory(directory: string, error: NodeJS.ErrnoException): Error {
   return new UserError(
     `The directory ${directory} cannot be used (${error.message}): it must be a directory that this user can write to and that can hold Unix sockets; choose another with DATA_DIR.`,
     { cause: error },

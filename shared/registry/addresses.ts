@@ -7,7 +7,7 @@ import type { Region, Registry, RestEndpoint, SocketConfig } from "./registry.js
 
 /** An address as the catalogue has it; of any other its origin, and its path where the catalogue has that. */
 export function publicAddress(address: string): string {
-  const { texts, places } = known();
+  const { texts, places } = catalogueTexts();
   if (texts.has(address)) return address;
   if (!URL.canParse(address)) return cutAddress(address);
   const url = new URL(address);
@@ -23,16 +23,16 @@ export function cutAddress(text: string): string {
 
 /** Whether the catalogue has this text, at any place. */
 export function isOfCatalogue(text: string): boolean {
-  return known().texts.has(text);
+  return catalogueTexts().texts.has(text);
 }
 
 /** Whether a text of the catalogue has this word. Case does not matter. */
 export function isWordOfCatalogue(word: string): boolean {
-  return known().words.has(word.toLowerCase());
+  return catalogueTexts().words.has(word.toLowerCase());
 }
 
 /** The words of a text as `isWordOfCatalogue` distinguishes them. */
-export function wordsOf(text: string): string[] {
+export function catalogueWords(text: string): string[] {
   return text.toLowerCase().split(/[^\w-]+/);
 }
 
@@ -43,19 +43,19 @@ interface Known {
   words: ReadonlySet<string>;
 }
 
-let catalogue: Known | undefined;
+let cachedTexts: Known | undefined;
 
 /** Read at the first use. A release does not change its catalogue. */
-function known(): Known {
-  if (catalogue) return catalogue;
+function catalogueTexts(): Known {
+  if (cachedTexts) return cachedTexts;
   const texts = new Set<string>();
   JSON.stringify(wholeCatalogue(), (_, part: unknown) => {
     if (typeof part === "string") texts.add(part);
     return part;
   });
   const addresses = [...texts].filter((text) => URL.canParse(text)).map((text) => new URL(text));
-  const words = new Set([...texts].flatMap(wordsOf));
-  return (catalogue = { texts, places: new Set(addresses.map(placeOf)), words });
+  const words = new Set([...texts].flatMap(catalogueWords));
+  return (cachedTexts = { texts, places: new Set(addresses.map(placeOf)), words });
 }
 
 function placeOf({ origin, pathname }: URL): string {
@@ -73,7 +73,7 @@ export function measuredIn(registry: Registry, regionId: string | null): Registr
   if (!region?.hosts) return registry;
   const venues = registry.venues.map((venue) => ({
     ...venue,
-    rest: venue.rest.map((endpoint) => relocated(endpoint, region)),
+    rest: venue.rest.map((endpoint) => relocatedTo(endpoint, region)),
     socket: venue.socket && socketIn(venue.socket, region),
   }));
   return { ...registry, venues };
@@ -86,7 +86,7 @@ export function addressIn({ hosts = {} }: Region, address: string): string {
   return Object.hasOwn(hosts, host) ? address.replace(/^(\w+:\/\/)[^/?]+/, `$1${hosts[host]}`) : address;
 }
 
-function relocated<Asked extends Pick<RestEndpoint | SocketConfig, "url" | "alternatives">>(
+function relocatedTo<Asked extends Pick<RestEndpoint | SocketConfig, "url" | "alternatives">>(
   asked: Asked,
   region: Region,
 ): Asked {
@@ -102,5 +102,5 @@ function socketIn(socket: SocketConfig, region: Region): SocketConfig {
   const streams = socket.streams.map((stream) =>
     stream.url === undefined ? stream : { ...stream, url: addressIn(region, stream.url) },
   );
-  return { ...relocated(socket, region), streams };
+  return { ...relocatedTo(socket, region), streams };
 }

@@ -84,7 +84,7 @@ function namedIn(listed: unknown): Named | null {
 
 function entryOf({ id, override }: Named): unknown {
   const entry = catalogueFile(`venues/${id}`);
-  const result = patched(entry, override);
+  const result = patchedValue(entry, override);
   const left = componentNames(result);
   const removed = componentNames(entry).filter((name) => !left.includes(name));
   return removed.length === 0 || !isObject(result) ? result : withoutTraces(result, removed);
@@ -106,12 +106,12 @@ function withoutTraces(entry: Record<string, unknown>, removed: string[]): unkno
   const { limits, until, socket } = entry;
   const endpoints = removed.filter((id) => id.startsWith("rest:")).map((id) => id.slice("rest:".length));
   const limitsLeft = Array.isArray(limits)
-    ? limits.map((limit: unknown) => without(limit, "endpoints", endpoints)).filter((limit) => limit !== undefined)
+    ? limits.map((limit: unknown) => withoutNames(limit, "endpoints", endpoints)).filter((limit) => limit !== undefined)
     : limits;
   const fields = {
     ...entry,
     limits: Array.isArray(limitsLeft) && limitsLeft.length === 0 ? undefined : limitsLeft,
-    until: without(until, "components", removed),
+    until: withoutNames(until, "components", removed),
     socket:
       isObject(socket) && isListOfParts(socket["streams"])
         ? { ...socket, streams: socket["streams"].map((stream) => withoutCounterpart(stream, endpoints)) }
@@ -121,7 +121,7 @@ function withoutTraces(entry: Record<string, unknown>, removed: string[]): unkno
 }
 
 /** An object without these names in its list; undefined if none is left. */
-function without(owner: unknown, key: string, names: string[]): unknown {
+function withoutNames(owner: unknown, key: string, names: string[]): unknown {
   if (!isObject(owner) || !Array.isArray(owner[key])) return owner;
   const left = owner[key].filter((name: string) => !names.includes(name));
   return left.length === 0 ? undefined : { ...owner, [key]: left };
@@ -143,7 +143,7 @@ function catalogueFile(name: string): unknown {
  *
  * @param patch undefined: no change
  */
-function patched(value: unknown, patch: unknown): unknown {
+function patchedValue(value: unknown, patch: unknown): unknown {
   if (patch === undefined) return value;
   if (!isObject(patch)) return patch;
   if (isListOfParts(value)) return patchedParts(value, patch);
@@ -151,7 +151,7 @@ function patched(value: unknown, patch: unknown): unknown {
   const fields = new Map(Object.entries(isObject(value) ? value : {}));
   for (const [key, change] of Object.entries(patch))
     if (change === null && !mayBeNull.has(key)) fields.delete(key);
-    else fields.set(key, patched(fields.get(key), change));
+    else fields.set(key, patchedValue(fields.get(key), change));
   return Object.fromEntries(fields);
 }
 
@@ -173,11 +173,11 @@ function isListOfParts(value: unknown): value is Part[] {
 function patchedParts(parts: Part[], patch: Record<string, unknown>): unknown[] {
   const changed = parts
     .filter(({ name }) => !Object.hasOwn(patch, name) || patch[name] !== null)
-    .map((part) => (Object.hasOwn(patch, part.name) ? patched(part, patch[part.name]) : part));
+    .map((part) => (Object.hasOwn(patch, part.name) ? patchedValue(part, patch[part.name]) : part));
   const names = parts.map(({ name }) => name);
   const added = Object.entries(patch)
     .filter(([name, change]) => change !== null && !names.includes(name))
-    .map(([name, change]) => patched({ name }, change));
+    .map(([name, change]) => patchedValue({ name }, change));
   return [...changed, ...added];
 }
 
@@ -224,20 +224,20 @@ export function catalogueDifferences(value: unknown): CatalogueDifference[] {
     const entry = typeof one === "string" ? null : catalogueEntry(one.id);
     return entry === null
       ? []
-      : differences(venue, entry, []).map((difference) => ({ venue: venue.id, ...difference }));
+      : differencesIn(venue, entry, []).map((difference) => ({ venue: venue.id, ...difference }));
   });
 }
 
 type Difference = Omit<CatalogueDifference, "venue">;
 
-function differences(own: unknown, catalogue: unknown, place: string[]): Difference[] {
+function differencesIn(own: unknown, catalogue: unknown, place: string[]): Difference[] {
   if (isDeepStrictEqual(own, catalogue)) return [];
   const [ownFields, fields] = [fieldsOf(own), fieldsOf(catalogue)];
   if (ownFields === null || fields === null) return [{ place: place.join("."), own, catalogue }];
   const keys = [...new Set([...ownFields.keys(), ...fields.keys()])];
   return keys
     .filter((key) => place.length > 0 || !aboutTheEntry.has(key))
-    .flatMap((key) => differences(ownFields.get(key), fields.get(key), [...place, key]));
+    .flatMap((key) => differencesIn(ownFields.get(key), fields.get(key), [...place, key]));
 }
 
 /** The fields of an object, or the named parts of a list; null for any other value. */

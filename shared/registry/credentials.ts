@@ -5,15 +5,15 @@
 import { WrongValue } from "../config/setting-values.js";
 import { credentialIn } from "../config/settings.js";
 import { UserError } from "../process/user-error.js";
-import { hide, maskedAddress, shortestHidden, withoutHidden } from "../text/secrets.js";
-import { cutAddress, isOfCatalogue, isWordOfCatalogue, publicAddress, wordsOf } from "./addresses.js";
+import { hideTexts, maskedAddress, shortestHidden, withoutHidden } from "../text/secrets.js";
+import { cutAddress, isOfCatalogue, isWordOfCatalogue, publicAddress, catalogueWords } from "./addresses.js";
 import { mapTexts, must, type PlaceInRegistry, placeText, type RegistryProblem } from "./registry-problem.js";
 import type { Registry, RestEndpoint, SocketConfig, Venue } from "./registry.js";
 
 const placeholders = /\{(CREDENTIAL(?:_[A-Z0-9]+)+)\}/g;
 
 /** Also mistyped ones. */
-const attempts = /\$?\{\s*credential_[^}]*\}?/gi;
+const placeholderAttempts = /\$?\{\s*credential_[^}]*\}?/gi;
 
 const addressFields: ReadonlySet<unknown> = new Set(["url", "alternatives"]);
 const otherFields: ReadonlySet<unknown> = new Set(["headers", "body", "subscribe", "message", "text"]);
@@ -22,7 +22,7 @@ const otherFields: ReadonlySet<unknown> = new Set(["headers", "body", "subscribe
 export function credentialRules(venue: object): RegistryProblem[] {
   const problems: RegistryProblem[] = [];
   mapTexts(venue, (text, place) => {
-    for (const [found] of text.matchAll(attempts)) problems.push(...placeholderRules(found, text, place));
+    for (const [found] of text.matchAll(placeholderAttempts)) problems.push(...placeholderRules(found, text, place));
     return text;
   });
   return problems;
@@ -97,7 +97,7 @@ export function withCredentials(registry: Registry, read: (name: string) => stri
     needsCredentials(venue) ? (mapTexts(venue, fill, ["venues", index]) as Venue) : venue,
   );
   if (problems.length > 0) throw new UserError(["wrong credentials of the registry:", ...problems].join("\n  "));
-  hide(values);
+  hideTexts(values);
   return { ...registry, venues };
 }
 
@@ -122,20 +122,20 @@ const sentFields: ReadonlySet<string | number> = new Set([
 
 const urlFields: ReadonlySet<string> = new Set(["url", "alternatives", "api", "page", "origin", "sources"]);
 
-const address = /\b(?:https?|wss?):[/\\]{1,2}[^\s"'<>]+/gi;
+const addressForm = /\b(?:https?|wss?):[/\\]{1,2}[^\s"'<>]+/gi;
 const secretName = /key(?!alive)|token|secret|pass|pwd|auth|sig|credential|bearer|jwt/i;
 
 /**
  * A copy without secrets, in which texts of the catalogue stay whole. The registry's secrets must be hidden already.
  */
 export function withoutOwnSecrets<Value>(value: Value): Value {
-  return mapTexts(value, masked) as Value;
+  return mapTexts(value, maskedText) as Value;
 }
 
-function masked(text: string, place: PlaceInRegistry): string {
+function maskedText(text: string, place: PlaceInRegistry): string {
   if (isOfCatalogue(text) || text.replace(placeholders, "") === "") return text;
   if (isSecretPlace(place)) return "***";
-  return withoutHidden(text.replace(address, publicAddress));
+  return withoutHidden(text.replace(addressForm, publicAddress));
 }
 
 /** Masks a text of an invalid registry: an address may be malformed, and in any place. */
@@ -175,8 +175,8 @@ export function ownSecretsOf(registry: unknown): string[] {
     return text;
   });
   if (parts.length === 0) return [];
-  const words = new Set(published.flatMap(wordsOf));
-  const isPublic = (part: string) => wordsOf(part).every((word) => words.has(word) || isWordOfCatalogue(word));
+  const words = new Set(published.flatMap(catalogueWords));
+  const isPublic = (part: string) => catalogueWords(part).every((word) => words.has(word) || isWordOfCatalogue(word));
   return [...new Set(parts)].filter((part) => part.length >= shortestHidden && !isPublic(part));
 }
 
@@ -186,7 +186,7 @@ function secretPartsOf(text: string, place: PlaceInRegistry): string[] {
   const whole = isHeader || text.includes("?") ? [text.replace(/^[/?]+/, "")] : [];
   const parts = text.split(/[/?&#;,\s]+/).flatMap((item) => {
     const [, name = nameAt(place), value = item] = /^([\w.-]+)=(.+)$/.exec(item) ?? [];
-    const found = [item, value, decoded(value)].flatMap((one) => [one, ...one.split(/[^\w-]+/)]);
+    const found = [item, value, decodedText(value)].flatMap((one) => [one, ...one.split(/[^\w-]+/)]);
     return isHeader || secretName.test(name) ? found : found.filter(looksLikeKey);
   });
   return [...whole, ...parts];
@@ -197,7 +197,7 @@ function looksLikeKey(part: string): boolean {
   return /[0-9]|[a-z]{20}/i.test(part);
 }
 
-function decoded(text: string): string {
+function decodedText(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

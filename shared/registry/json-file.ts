@@ -27,11 +27,11 @@ export async function readAmbiguousJson(path: string, name: string): Promise<{ v
   const text = await textOf(path, name);
   const faults = jsonFaults(text);
   const broken = faults.find(({ ambiguous }) => !ambiguous);
-  if (broken) throw new UserError(`${name} ${masked(path)} is not JSON: ${sentence(broken)}`);
-  return { value: JSON.parse(text), repeated: faults.map(sentence) };
+  if (broken) throw new UserError(`${name} ${masked(path)} is not JSON: ${faultSentence(broken)}`);
+  return { value: JSON.parse(text), repeated: faults.map(faultSentence) };
 }
 
-function sentence({ line, column, expected, found }: JsonFault): string {
+function faultSentence({ line, column, expected, found }: JsonFault): string {
   return `line ${line}, column ${column}: expected ${expected}, found ${found}`;
 }
 
@@ -88,8 +88,8 @@ type Open = { by: "}" | "]"; names: Set<string> }[];
 
 const anotherName = "another property name, as the object already has this one";
 
-const blank = /[ \t\r\n]*/y;
-const token =
+const blankForm = /[ \t\r\n]*/y;
+const tokenForm =
   // eslint-disable-next-line no-control-regex -- JSON forbids them in strings
   /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null|[{}[\]:,]/y;
 
@@ -106,11 +106,11 @@ export function jsonFaults(text: string): JsonFault[] {
   let expected: Expected | null = "a value";
   let at = 0;
   for (;;) {
-    at += match(blank, text, at).length;
-    const found = match(token, text, at);
+    at += matchAt(blankForm, text, at).length;
+    const found = matchAt(tokenForm, text, at);
     const due: Expected = expected;
     if (due === "the end of the text" && at === text.length) return repeated;
-    expected = follow(due, found, open);
+    expected = expectedAfter(due, found, open);
     if (expected === null) return [...repeated, faultAt(text, at, due)];
     if (due.startsWith("a property name") && found !== "}") {
       const { names } = open.at(-1)!;
@@ -123,19 +123,19 @@ export function jsonFaults(text: string): JsonFault[] {
   }
 }
 
-function match(pattern: RegExp, text: string, at: number): string {
+function matchAt(pattern: RegExp, text: string, at: number): string {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0] ?? "";
 }
 
 /** What is allowed after `found`; null when `found` itself was not allowed. */
-function follow(due: Expected, found: string, open: Open): Expected | null {
+function expectedAfter(due: Expected, found: string, open: Open): Expected | null {
   if (found === "") return null;
   if (found === open.at(-1)?.by && due.endsWith(found)) {
     open.pop();
     return afterValue(open);
   }
-  if (due.startsWith("a value")) return value(found, open);
+  if (due.startsWith("a value")) return expectedAfterStart(found, open);
   if (due.startsWith("a property name")) return found.startsWith('"') ? "a colon" : null;
   if (due === "a colon") return found === ":" ? "a value" : null;
   if (due.startsWith("a comma") && found === ",")
@@ -143,7 +143,7 @@ function follow(due: Expected, found: string, open: Open): Expected | null {
   return null;
 }
 
-export function value(found: string, open: Open): Expected | null {
+export function expectedAfterStart(found: string, open: Open): Expected | null {
   if (found === "{") {
     open.push({ by: "}", names: new Set() });
     return "a property name in double quotes or }";
@@ -165,7 +165,7 @@ function faultAt(text: string, at: number, expected: string): JsonFault {
   const line = /^[^\r\n]*/.exec(text.slice(at))?.[0] ?? "";
   // the text before an @ may be the rest of a password that contains a quote
   const shown = masked(line).replace(/^[^\s"]*@/, "***@");
-  const brokenString = shown.startsWith('"') && match(token, text, at) === "";
+  const brokenString = shown.startsWith('"') && matchAt(tokenForm, text, at) === "";
   const rest = (brokenString ? shown.replace(/:\/\/(?!\*).*/, "://…") : shown).slice(0, 20);
   return {
     ambiguous: false,

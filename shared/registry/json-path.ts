@@ -12,17 +12,17 @@ const stepPattern = /\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]{0,8})\]|\['((?:[
 /** @throws Error with the character where the text stops being a path */
 export function parsePath(text: string): JsonPath {
   const steps = pathSteps(text);
-  return (value) => steps.reduce(taken, value);
+  return (value) => steps.reduce(valueAtStep, value);
 }
 
 function pathSteps(text: string): PathStep[] {
-  if (!text.startsWith("$")) throw refusal(text, 0, "$");
+  if (!text.startsWith("$")) throw pathError(text, 0, "$");
   const steps: PathStep[] = [];
   let at = 1;
   while (at < text.length) {
     stepPattern.lastIndex = at;
     const found = stepPattern.exec(text);
-    if (found === null) throw refusal(text, at, ".key, [n] or ['any key']");
+    if (found === null) throw pathError(text, at, ".key, [n] or ['any key']");
     steps.push(stepOf(found));
     at = stepPattern.lastIndex;
   }
@@ -35,13 +35,13 @@ function stepOf([, key, index, quoted = ""]: RegExpExecArray): PathStep {
 }
 
 /** Own properties only: data of a venue must not reach `__proto__`, `constructor` or an array's `length`. */
-function taken(value: unknown, step: PathStep): unknown {
+function valueAtStep(value: unknown, step: PathStep): unknown {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value) !== (typeof step === "number")) return undefined;
   return Object.hasOwn(value, step) ? (value as Record<PathStep, unknown>)[step] : undefined;
 }
 
-function refusal(text: string, at: number, expected: string): Error {
+function pathError(text: string, at: number, expected: string): Error {
   const found = at < text.length ? JSON.stringify(text[at]) : "the end";
   return new Error(`expected ${expected} at character ${at + 1} of ${JSON.stringify(text)}, found ${found}`);
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { UserError } from "../process/user-error.js";
-import { hide, masked, maskedAddress } from "../text/secrets.js";
+import { hideTexts, masked, maskedAddress } from "../text/secrets.js";
 import { withinLimits } from "./cadence.js";
 import { expand, type Expanded } from "./catalogue.js";
 import { chainIdProblems } from "./chain-venues.js";
@@ -44,16 +44,16 @@ export function parseRegistry(
 ): Registry {
   const expanded = expand(value);
   const problems = [...repeated, ...registryProblems(expanded)];
-  if (problems.length > 0) throw wrong(name, problems);
+  if (problems.length > 0) throw wrongRegistry(name, problems);
   const resolved = withinLimits(withWords(expanded.value as Registry), probes);
-  if (resolved.problems.length > 0) throw wrong(name, resolved.problems);
+  if (resolved.problems.length > 0) throw wrongRegistry(name, resolved.problems);
   const chainProblems = chainIdProblems(resolved.registry);
-  if (chainProblems.length > 0) throw wrong(name, chainProblems);
-  hide(ownSecretsOf(resolved.registry));
+  if (chainProblems.length > 0) throw wrongRegistry(name, chainProblems);
+  hideTexts(ownSecretsOf(resolved.registry));
   return resolved.registry;
 }
 
-function wrong(name: string, problems: string[]): UserError {
+function wrongRegistry(name: string, problems: string[]): UserError {
   return new UserError([`The registry ${masked(name)} is wrong:`, ...problems].join("\n"));
 }
 
@@ -83,9 +83,9 @@ const maxLines = 200;
 function registryProblems({ value, problems: known, placeInFile }: Expanded): string[] {
   const shape = [...known, ...shapeProblems(value)];
   const isSound = (place: PlaceInRegistry) =>
-    shape.every((problem) => !lies(problem.place, place) && !lies(place, problem.place));
+    shape.every((problem) => !liesWithin(problem.place, place) && !liesWithin(place, problem.place));
   const problems = [...shape, ...registryRules(value, isSound)];
-  const lines = problems.map((problem) => line(problem, placeInFile(problem.place), value));
+  const lines = problems.map((problem) => problemLine(problem, placeInFile(problem.place), value));
   if (lines.length <= maxLines) return lines;
   const left = lines.length - maxLines;
   return [...lines.slice(0, maxLines), `… and ${left} more problems`];
@@ -98,10 +98,10 @@ interface SchemaNode {
   definitions?: Record<string, SchemaNode>;
 }
 
-let compiled: { schema: SchemaNode; validate: ValidateFunction } | undefined;
+let compiledSchema: { schema: SchemaNode; validate: ValidateFunction } | undefined;
 
 /** Compiled at the first use, so that importing this file costs nothing. */
-function compile() {
+function compileSchema() {
   const file = new URL("../../../registry/schema.json", import.meta.url);
   const schema = JSON.parse(readFileSync(file, "utf8")) as SchemaNode;
   const ajv = new Ajv({
@@ -115,8 +115,8 @@ function compile() {
 
 /** Only the first problem at each place: others repeat it in different words. */
 function shapeProblems(value: unknown): RegistryProblem[] {
-  compiled ??= compile();
-  const { schema, validate } = compiled;
+  compiledSchema ??= compileSchema();
+  const { schema, validate } = compiledSchema;
   validate(value);
   const byPlace = new Map<string, RegistryProblem>();
   for (const error of validate.errors ?? []) {
@@ -145,15 +145,15 @@ function problemOf(error: ErrorObject, value: unknown, schema: SchemaNode): Regi
     };
   }
   const property = missingProperty ?? tag;
-  if (property === undefined) return { place, expected: words(node, schema) };
+  if (property === undefined) return { place, expected: expectedWords(node, schema) };
   return {
     place: [...place, property],
-    expected: words(node.properties?.[property], schema),
+    expected: expectedWords(node.properties?.[property], schema),
   };
 }
 
 /** Every node of the schema has a description of what it expects, which a test checks. */
-function words(node: SchemaNode | undefined, schema: SchemaNode): string {
+function expectedWords(node: SchemaNode | undefined, schema: SchemaNode): string {
   const definition = node?.$ref?.replace("#/definitions/", "");
   const target = definition === undefined ? node : schema.definitions?.[definition];
   return target?.description ?? "another value";
@@ -170,12 +170,12 @@ function placeOf(pointer: string, root: unknown): PlaceInRegistry {
 }
 
 /** Whether `inner` is `outer` or a place within it. */
-function lies(inner: PlaceInRegistry, outer: PlaceInRegistry): boolean {
+function liesWithin(inner: PlaceInRegistry, outer: PlaceInRegistry): boolean {
   return outer.every((key, index) => inner[index] === key);
 }
 
-function line({ place, expected }: RegistryProblem, inFile: PlaceInRegistry, root: unknown): string {
-  const found = shown(valueAt(root, place), place);
+function problemLine({ place, expected }: RegistryProblem, inFile: PlaceInRegistry, root: unknown): string {
+  const found = shownValue(valueAt(root, place), place);
   return `${placeText(inFile, root)}: expected ${expected}, found ${found}`;
 }
 
@@ -185,7 +185,7 @@ function withoutNames(part: unknown): unknown {
   return Object.fromEntries(Object.entries(part).map(([key, value]) => [maskedAddress(key), value]));
 }
 
-function shown(value: unknown, place: PlaceInRegistry): string {
+function shownValue(value: unknown, place: PlaceInRegistry): string {
   if (value === undefined) return "nothing";
   // even their names may be secrets, misplaced
   if (place.includes("headers")) return "something else";

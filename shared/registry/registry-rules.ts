@@ -30,21 +30,21 @@ export function registryRules(registry: unknown, isSound: Sound): RegistryProble
   const regionList: unknown[] = Array.isArray(regions) ? regions : [];
   const venueList: unknown[] = Array.isArray(venues) ? venues : [];
   return [
-    ...repeated(["regions"], regionList, "id"),
-    ...each(["regions"], regionList, (region, place) =>
-      isObject(region) ? hostsRules((region as Partial<Region>).hosts, at(isSound, place)) : [],
+    ...repeatedItems(["regions"], regionList, "id"),
+    ...eachItem(["regions"], regionList, (region, place) =>
+      isObject(region) ? hostsRules((region as Partial<Region>).hosts, soundAt(isSound, place)) : [],
     ),
-    ...repeated(["venues"], venueList, "id"),
+    ...repeatedItems(["venues"], venueList, "id"),
     ...formerIdRules(venueList),
-    ...each(["venues"], venueList, (venue, place) =>
-      isWhole(venue) ? venueRules(venue as Partial<Venue>, at(isSound, place)) : [],
+    ...eachItem(["venues"], venueList, (venue, place) =>
+      isWhole(venue) ? venueRules(venue as Partial<Venue>, soundAt(isSound, place)) : [],
     ),
   ];
 }
 
 /** The schema checks the form; only the URL parser detects a port above 65535. */
 function hostsRules(hosts: Region["hosts"], isSound: Sound): RegistryProblem[] {
-  return reading(isSound, ["hosts"], () =>
+  return whereSound(isSound, ["hosts"], () =>
     Object.entries(hosts ?? {}).flatMap(([host, other]) =>
       must(URL.canParse(`https://${other}`), ["hosts", host], "a host name, perhaps with a port"),
     ),
@@ -60,9 +60,9 @@ function isWhole(venue: unknown): boolean {
 function formerIdRules(venues: unknown[]): RegistryProblem[] {
   const present = venues.map((venue) => (venue as Partial<Venue> | null)?.id);
   const seen = new Set<unknown>();
-  return each(["venues"], venues, (venue, place) => {
+  return eachItem(["venues"], venues, (venue, place) => {
     const ids: unknown = (venue as Partial<Venue> | null)?.formerIds;
-    return each(["formerIds"], Array.isArray(ids) ? ids : [], (id: unknown) => {
+    return eachItem(["formerIds"], Array.isArray(ids) ? ids : [], (id: unknown) => {
       const holder = present.indexOf(id as string);
       if (holder >= 0)
         return must(
@@ -81,26 +81,31 @@ function venueRules(venue: Partial<Venue>, isSound: Sound): RegistryProblem[] {
   const { rest, socket, official, blocked, limited, limits, until, checkedAt } = venue as Venue;
   const endpoints = Array.isArray(rest) ? rest : [];
   return [
-    ...reading(isSound, ["blocked"], () => anyOfRules(["blocked"], blocked)),
-    ...reading(isSound, ["limited"], () => anyOfRules(["limited"], limited)),
-    ...reading(isSound, ["limits", "rest"], () =>
-      each(["limits"], limits ?? [], (limit) => limitRules(limit, endpoints)),
+    ...whereSound(isSound, ["blocked"], () => anyOfRules(["blocked"], blocked)),
+    ...whereSound(isSound, ["limited"], () => anyOfRules(["limited"], limited)),
+    ...whereSound(isSound, ["limits", "rest"], () =>
+      eachItem(["limits"], limits ?? [], (limit) => limitRules(limit, endpoints)),
     ),
-    ...reading(isSound, ["until", "rest", "socket"], () => endingRules(until, venue as Venue)),
-    ...reading(isSound, ["checkedAt"], () => dateRule(["checkedAt"], checkedAt)),
-    ...reading(isSound, ["category", "symbol", "quote"], () => instrumentRules(venue as Venue)),
+    ...whereSound(isSound, ["until", "rest", "socket"], () => endingRules(until, venue as Venue)),
+    ...whereSound(isSound, ["checkedAt"], () => dateRule(["checkedAt"], checkedAt)),
+    ...whereSound(isSound, ["category", "symbol", "quote"], () => instrumentRules(venue as Venue)),
     ...credentialRules(venue),
     ...must(rest?.length !== 0 || socket !== null, ["rest"], "an endpoint, as the venue has no socket"),
-    ...repeated(["rest"], endpoints, "name"),
-    ...each(["rest"], endpoints, (endpoint, place) =>
+    ...repeatedItems(["rest"], endpoints, "name"),
+    ...eachItem(["rest"], endpoints, (endpoint, place) =>
       isObject(endpoint)
-        ? endpointRules(endpoint, isSound(["chain"]) ? (venue as Venue).chain : undefined, at(isSound, place))
+        ? endpointRules(endpoint, isSound(["chain"]) ? (venue as Venue).chain : undefined, soundAt(isSound, place))
         : [],
     ),
     ...(isObject(socket)
-      ? within(["socket"], socketRules(socket, counterparts(endpoints, at(isSound, ["rest"])), at(isSound, ["socket"])))
+      ? problemsWithin(
+          ["socket"],
+          socketRules(socket, counterpartNames(endpoints, soundAt(isSound, ["rest"])), soundAt(isSound, ["socket"])),
+        )
       : []),
-    ...(isObject(official) ? within(["official"], officialRules(official, at(isSound, ["official"]))) : []),
+    ...(isObject(official)
+      ? problemsWithin(["official"], officialRules(official, soundAt(isSound, ["official"])))
+      : []),
   ];
 }
 
@@ -109,7 +114,7 @@ function limitRules({ origin, endpoints = [] }: Limit, rest: RestEndpoint[]): Re
   const known = names.join(" or ") || "none, as the venue has no endpoint";
   return [
     ...urlRule(["origin"], origin),
-    ...each(["endpoints"], endpoints, (name) => must(names.includes(name), [], known)),
+    ...eachItem(["endpoints"], endpoints, (name) => must(names.includes(name), [], known)),
   ];
 }
 
@@ -118,7 +123,7 @@ function endingRules(until: Venue["until"], venue: Venue): RegistryProblem[] {
   const known = ids.join(" or ") || "none, as the venue has no component";
   return [
     ...dateRule(["until", "date"], until?.date),
-    ...each(["until", "components"], until?.components ?? [], (id) => must(ids.includes(id), [], known)),
+    ...eachItem(["until", "components"], until?.components ?? [], (id) => must(ids.includes(id), [], known)),
   ];
 }
 
@@ -155,19 +160,19 @@ function instrumentRules({ category, symbol, quote }: Venue): RegistryProblem[] 
 function endpointRules(endpoint: RestEndpoint, chain: string | null | undefined, isSound: Sound): RegistryProblem[] {
   const { url, method, body, proof, head, newest, dataTime } = endpoint;
   const { cadenceMs, timeoutMs } = endpoint;
-  const when = (parts: (keyof RestEndpoint)[], rules: () => RegistryProblem[]) => reading(isSound, parts, rules);
+  const when = (parts: (keyof RestEndpoint)[], rules: () => RegistryProblem[]) => whereSound(isSound, parts, rules);
   return [
     ...when(["url"], () => urlRule(["url"], url)),
     ...when(["headers"], () => headersRules(endpoint.headers)),
     ...when(["method", "body"], () => must(method === "POST" || body === undefined, ["body"], "none with GET")),
-    ...when(["proof"], () => within(["proof"], proofRules(proof))),
+    ...when(["proof"], () => problemsWithin(["proof"], proofRules(proof))),
     ...when(["blocked"], () => anyOfRules(["blocked"], endpoint.blocked)),
     ...when(["limited"], () => anyOfRules(["limited"], endpoint.limited)),
     ...when(["halted"], () => anyOfRules(["halted"], endpoint.halted)),
     ...when(["alternatives"], () =>
-      each(["alternatives"], endpoint.alternatives ?? [], (address) => urlRule([], address)),
+      eachItem(["alternatives"], endpoint.alternatives ?? [], (address) => urlRule([], address)),
     ),
-    ...when(["newest"], () => within(["newest"], newest ? newestRules(newest) : [])),
+    ...when(["newest"], () => problemsWithin(["newest"], newest ? newestRules(newest) : [])),
     ...when(["dataTime"], () => [
       ...pathRule(["dataTime", "path"], dataTime?.path),
       ...must(
@@ -200,14 +205,14 @@ function newestRules({ path, list, unit }: Newest): RegistryProblem[] {
 
 function proofRules(proof: Proof): RegistryProblem[] {
   if (typeof proof === "string") return pathRule([], proof);
-  return Array.isArray(proof) ? each([], proof, conditionRules) : conditionRules(proof);
+  return Array.isArray(proof) ? eachItem([], proof, conditionRules) : conditionRules(proof);
 }
 
 function anyOfRules(place: PlaceInRegistry, words: AnyOf | undefined): RegistryProblem[] {
   if (words === undefined) return [];
-  if (!Array.isArray(words)) return within(place, conditionRules(words));
-  return each(place, words as (Condition | Condition[])[], (one) =>
-    Array.isArray(one) ? each([], one, conditionRules) : conditionRules(one),
+  if (!Array.isArray(words)) return problemsWithin(place, conditionRules(words));
+  return eachItem(place, words as (Condition | Condition[])[], (one) =>
+    Array.isArray(one) ? eachItem([], one, conditionRules) : conditionRules(one),
   );
 }
 
@@ -251,24 +256,24 @@ function socketRules(socket: SocketConfig, able: string[] | null, isSound: Sound
   const { url, welcome, keepAlive } = socket;
   const streams = Array.isArray(socket.streams) ? socket.streams : [];
   const channels = streams.flatMap(channelOf);
-  const ofKeepAlive = at(isSound, ["keepAlive"]);
+  const ofKeepAlive = soundAt(isSound, ["keepAlive"]);
   return [
-    ...reading(isSound, ["url"], () => urlRule(["url"], url)),
-    ...reading(isSound, ["headers"], () => headersRules(socket.headers)),
-    ...reading(isSound, ["welcome"], () => each(["welcome"], welcome ?? [], conditionRules)),
-    ...reading(isSound, ["blocked"], () => anyOfRules(["blocked"], socket.blocked)),
-    ...reading(isSound, ["limited"], () => anyOfRules(["limited"], socket.limited)),
-    ...reading(isSound, ["halted"], () => anyOfRules(["halted"], socket.halted)),
-    ...reading(isSound, ["alternatives"], () =>
-      each(["alternatives"], socket.alternatives ?? [], (address) => urlRule([], address)),
+    ...whereSound(isSound, ["url"], () => urlRule(["url"], url)),
+    ...whereSound(isSound, ["headers"], () => headersRules(socket.headers)),
+    ...whereSound(isSound, ["welcome"], () => eachItem(["welcome"], welcome ?? [], conditionRules)),
+    ...whereSound(isSound, ["blocked"], () => anyOfRules(["blocked"], socket.blocked)),
+    ...whereSound(isSound, ["limited"], () => anyOfRules(["limited"], socket.limited)),
+    ...whereSound(isSound, ["halted"], () => anyOfRules(["halted"], socket.halted)),
+    ...whereSound(isSound, ["alternatives"], () =>
+      eachItem(["alternatives"], socket.alternatives ?? [], (address) => urlRule([], address)),
     ),
-    ...reading(ofKeepAlive, ["send", "replyWithinMs"], () => replyRules(keepAlive)),
-    ...reading(ofKeepAlive, ["respond"], () =>
+    ...whereSound(ofKeepAlive, ["send", "replyWithinMs"], () => replyRules(keepAlive)),
+    ...whereSound(ofKeepAlive, ["respond"], () =>
       matchRules(["keepAlive", "respond", "when"], keepAlive.respond?.when, channels),
     ),
-    ...repeated(["streams"], streams, "name"),
-    ...each(["streams"], streams, (stream, place) =>
-      isObject(stream) ? streamRules(stream, channels, able, at(isSound, place)) : [],
+    ...repeatedItems(["streams"], streams, "name"),
+    ...eachItem(["streams"], streams, (stream, place) =>
+      isObject(stream) ? streamRules(stream, channels, able, soundAt(isSound, place)) : [],
     ),
   ];
 }
@@ -284,13 +289,13 @@ function replyRules({ send, replyWithinMs }: SocketConfig["keepAlive"]): Registr
 function streamRules(stream: Stream, channels: string[], able: string[] | null, isSound: Sound): RegistryProblem[] {
   const { url, acknowledge, match, ignore, sequence } = stream;
   const { eventTime, staleAfterMs, counterpart } = stream;
-  const when = (parts: (keyof Stream)[], rules: () => RegistryProblem[]) => reading(isSound, parts, rules);
+  const when = (parts: (keyof Stream)[], rules: () => RegistryProblem[]) => whereSound(isSound, parts, rules);
   return [
     ...when(["url"], () => urlRule(["url"], url)),
-    ...when(["acknowledge"], () => each(["acknowledge"], acknowledge ?? [], conditionRules)),
+    ...when(["acknowledge"], () => eachItem(["acknowledge"], acknowledge ?? [], conditionRules)),
     ...when(["match"], () =>
       Array.isArray(match)
-        ? each(["match"], match, (one) => matchRules([], one, channels))
+        ? eachItem(["match"], match, (one) => matchRules([], one, channels))
         : matchRules(["match"], match, channels),
     ),
     ...when(["ignore"], () => matchRules(["ignore"], ignore, channels)),
@@ -302,8 +307,8 @@ function streamRules(stream: Stream, channels: string[], able: string[] | null, 
         "none without eventTime, as an event without a time has no age",
       ),
     ),
-    ...when(["sequence"], () => within(["sequence"], sequence ? sequenceRules(sequence) : [])),
-    ...when(["stall", "typicalPerMinute"], () => within(["stall"], stallRules(stream))),
+    ...when(["sequence"], () => problemsWithin(["sequence"], sequence ? sequenceRules(sequence) : [])),
+    ...when(["stall", "typicalPerMinute"], () => problemsWithin(["stall"], stallRules(stream))),
     // a counterpart must show how new its data are
     ...when(["counterpart"], () =>
       must(
@@ -316,7 +321,7 @@ function streamRules(stream: Stream, channels: string[], able: string[] | null, 
 }
 
 /** Names of the endpoints with `newest`; null where that is unknown for one of them, as its shape is invalid. */
-function counterparts(rest: RestEndpoint[], isSound: Sound): string[] | null {
+function counterpartNames(rest: RestEndpoint[], isSound: Sound): string[] | null {
   const areKnown = rest.every((_, i) => isSound([i, "name"]) && isSound([i, "newest"]));
   return areKnown ? rest.filter(({ newest }) => newest).map(({ name }) => name) : null;
 }
@@ -343,7 +348,7 @@ function stallRules({ typicalPerMinute, stall }: Stream): RegistryProblem[] {
   const { from, to, p50Ms, p99Ms, p999Ms } = distribution;
   return [
     ...must(afterMs >= p999Ms, ["afterMs"], `at least ${p999Ms}, the p999Ms that it was derived from`),
-    ...within(
+    ...problemsWithin(
       ["distribution"],
       [
         ...must(from <= to, ["to"], `a date not before from, ${from}`),
@@ -385,15 +390,17 @@ function officialRules({ kind, page, api }: Official, isSound: Sound): RegistryP
   const isPushed = kind === "gate-announcements";
   const isSocket = /^wss?:/.test(api ?? "");
   return [
-    ...reading(isSound, ["kind", "page"], () => must(!isHtml || page !== null, ["page"], "an address with kind html")),
-    ...reading(isSound, ["kind", "api"], () => [
+    ...whereSound(isSound, ["kind", "page"], () =>
+      must(!isHtml || page !== null, ["page"], "an address with kind html"),
+    ),
+    ...whereSound(isSound, ["kind", "api"], () => [
       ...must(!isHtml || api === null, ["api"], "null with kind html"),
       ...must(isHtml || api !== null, ["api"], `an address with kind ${kind}`),
       ...must(api === null || isPushed || !isSocket, ["api"], `an https:// address with kind ${kind}`),
       ...must(api === null || !isPushed || isSocket, ["api"], `a wss:// address with kind ${kind}`),
     ]),
-    ...reading(isSound, ["page"], () => urlRule(["page"], page)),
-    ...reading(isSound, ["api"], () => urlRule(["api"], api)),
+    ...whereSound(isSound, ["page"], () => urlRule(["page"], page)),
+    ...whereSound(isSound, ["api"], () => urlRule(["api"], api)),
   ];
 }
 
@@ -413,9 +420,9 @@ function pathRule(place: PlaceInRegistry, path: string | undefined): RegistryPro
 }
 
 /** Each item with the id or name of an earlier one. */
-function repeated(list: PlaceInRegistry, items: unknown[], key: "id" | "name"): RegistryProblem[] {
+function repeatedItems(list: PlaceInRegistry, items: unknown[], key: "id" | "name"): RegistryProblem[] {
   const marks = items.map((item) => (item as Record<string, unknown>)?.[key]);
-  return each(list, marks, (mark, place) => {
+  return eachItem(list, marks, (mark, place) => {
     const first = marks.indexOf(mark);
     return must(
       typeof mark !== "string" || place.at(-1) === first,
@@ -428,27 +435,27 @@ function repeated(list: PlaceInRegistry, items: unknown[], key: "id" | "name"): 
 /** Whether the shape is valid at a place and within it. */
 type Sound = (part: PlaceInRegistry) => boolean;
 
-function at(isSound: Sound, outer: PlaceInRegistry): Sound {
+function soundAt(isSound: Sound, outer: PlaceInRegistry): Sound {
   return (part) => isSound([...outer, ...part]);
 }
 
 /** Applies rules where the parts that they read have a valid shape. */
-function reading(isSound: Sound, parts: string[], rules: () => RegistryProblem[]): RegistryProblem[] {
+function whereSound(isSound: Sound, parts: string[], rules: () => RegistryProblem[]): RegistryProblem[] {
   return parts.every((part) => isSound([part])) ? rules() : [];
 }
 
-function each<T>(
+function eachItem<T>(
   list: PlaceInRegistry,
   items: T[],
   rules: (item: T, place: PlaceInRegistry) => RegistryProblem[],
 ): RegistryProblem[] {
   return items.flatMap((item, index) => {
     const place = [...list, index];
-    return within(place, rules(item, place));
+    return problemsWithin(place, rules(item, place));
   });
 }
 
-function within(outer: PlaceInRegistry, problems: RegistryProblem[]): RegistryProblem[] {
+function problemsWithin(outer: PlaceInRegistry, problems: RegistryProblem[]): RegistryProblem[] {
   return problems.map(({ place, expected }) => ({
     place: [...outer, ...place],
     expected,

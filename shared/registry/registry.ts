@@ -169,7 +169,7 @@ export type AnyOf = Condition | Condition[] | Condition[][];
 export type TimeUnit = "ns" | "us" | "ms" | "s" | "iso";
 
 /** Milliseconds per unit. */
-export const milliseconds = { ns: 1e-6, us: 1e-3, ms: 1, s: 1000 };
+export const msPerUnit = { ns: 1e-6, us: 1e-3, ms: 1, s: 1000 };
 
 /**
  * Where an answer has its newest item, such as a trade. A stream with this endpoint as `counterpart` may be silent

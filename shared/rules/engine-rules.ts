@@ -4,7 +4,7 @@
  */
 import type { Rule } from "./probe-rules.js";
 
-export const rules = [
+export const engineRules = [
   {
     name: "step_ms",
     value: 2_000,
@@ -243,9 +243,9 @@ export const rules = [
 ] as const satisfies Rule[];
 
 /** The rules as one row of `engine.rules`. */
-export type RulesRow = Record<(typeof rules)[number]["name"], number>;
+export type RulesRow = Record<(typeof engineRules)[number]["name"], number>;
 
-export const rulesRow = Object.fromEntries(rules.map(({ name, value }) => [name, value])) as RulesRow;
+export const rulesRow = Object.fromEntries(engineRules.map(({ name, value }) => [name, value])) as RulesRow;
 
 /** The name in `/v1/thresholds`. */
 export function publicName(name: string): string {

@@ -63,14 +63,14 @@ export const probeRules = [
 ] as const satisfies readonly Rule[];
 
 /** The values by name. */
-export const limits = Object.fromEntries(probeRules.map(({ name, value }) => [name, value])) as Record<
+export const probeLimits = Object.fromEntries(probeRules.map(({ name, value }) => [name, value])) as Record<
   (typeof probeRules)[number]["name"],
   number
 >;
 
 /** The age beyond which a head is stale, and a chain stands. */
 export function staleHeadMs(blockMs: number): number {
-  return Math.max(limits.stale_head_floor_ms, limits.stale_head_blocks * blockMs);
+  return Math.max(probeLimits.stale_head_floor_ms, probeLimits.stale_head_blocks * blockMs);
 }
 
 /** A published constant. Each list of them is in the folder that applies it. */
@@ -78,11 +78,11 @@ export interface Rule {
   /** For an engine rule, a field of `engine.rules`. */
   name: string;
   value: number;
-  unit: (typeof units)[number];
+  unit: (typeof ruleUnits)[number];
   reason: string;
 }
 
-export const units = [
+export const ruleUnits = [
   "ms",
   "hours",
   "days",

@@ -1,9 +1,9 @@
 /** No word of ours is longer; a typed one may be. */
-const longest = 40;
+const longestWord = 40;
 
 /** The word that was probably meant where another was typed; null if none is close enough to be worth a question. */
 export function nearestWord(typed: string, words: readonly string[]): string | null {
-  const lower = typed.slice(0, longest).toLowerCase();
+  const lower = typed.slice(0, longestWord).toLowerCase();
   const near = words
     .map((word) => ({ word, edits: editsBetween(lower, word.toLowerCase()) }))
     // beyond this, as many letters differ as agree

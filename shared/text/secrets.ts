@@ -4,27 +4,27 @@
 /** A shorter text would also be found in words that are no secret. */
 export const shortestHidden = 8;
 
-const hidden = new Set<string>();
+const hiddenTexts = new Set<string>();
 
-let pattern: RegExp | null = null;
+let hiddenPattern: RegExp | null = null;
 
 /** Hides these texts from now on; shorter ones than `shortestHidden` are ignored. */
-export function hide(texts: Iterable<string>): void {
-  const before = hidden.size;
-  for (const text of texts) if (text.length >= shortestHidden) hidden.add(text);
-  if (hidden.size > before) pattern = null;
+export function hideTexts(texts: Iterable<string>): void {
+  const before = hiddenTexts.size;
+  for (const text of texts) if (text.length >= shortestHidden) hiddenTexts.add(text);
+  if (hiddenTexts.size > before) hiddenPattern = null;
 }
 
 /** The text with `***` for each of its secrets, also encoded ones. */
 export function withoutHidden(text: string): string {
-  if (hidden.size === 0) return text;
-  pattern ??= new RegExp(
-    longestFirst([...hidden].flatMap(formsOf))
-      .map(escaped)
+  if (hiddenTexts.size === 0) return text;
+  hiddenPattern ??= new RegExp(
+    longestFirst([...hiddenTexts].flatMap(formsOf))
+      .map(escapedPattern)
       .join("|"),
     "g",
   );
-  return text.replace(pattern, "***");
+  return text.replace(hiddenPattern, "***");
 }
 
 /** As it is; and as it looks in a URL, in a form, in JSON, in JSON within JSON, and in base64. */
@@ -45,7 +45,7 @@ function longestFirst(forms: string[]): string[] {
 }
 
 /** In JSON, a slash may have a backslash; in JSON within JSON up to three. */
-function escaped(text: string): string {
+function escapedPattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&").replaceAll("/", "\\\\{0,3}/");
 }
 

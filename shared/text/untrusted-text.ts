@@ -5,12 +5,12 @@ import { withoutHidden } from "./secrets.js";
  * text.
  */
 
-const breaks = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu;
+const lineBreaks = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu;
 
 /**
  * Marks that change the writing direction, and invisible characters, except the joiners of emoji and Indic scripts.
  */
-const tricks = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
+const hiddenMarks = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 
 /**
  * A text of megabytes need not be cleaned to its end. The limit does not depend on `most`, so a text that is empty
@@ -22,8 +22,8 @@ const mostCleaned = 10_000;
 export function plainText(text: string, most: number): string {
   const head = withoutHidden(text.slice(0, mostCleaned));
   if (head.length <= most && /^[\x21-\x7e]*(?: [\x21-\x7e]+)*$/.test(head)) return head;
-  const clean = head.replace(tricks, "").replace(breaks, " ").trim();
-  return cut(clean, most).trimEnd();
+  const clean = head.replace(hiddenMarks, "").replace(lineBreaks, " ").trim();
+  return cutText(clean, most).trimEnd();
 }
 
 /** Null unless the text is an http(s) URL without credentials that can be stored uncut. */
@@ -45,14 +45,14 @@ const mostRaw = 16_384;
 
 /** The entry as the venue sent it, except for blanks and the form of escapes. */
 export function rawText(entry: unknown): string {
-  return withoutHidden(cut(JSON.stringify(entry), mostRaw));
+  return withoutHidden(cutText(JSON.stringify(entry), mostRaw));
 }
 
 /**
  * Does not cut within a surrogate pair, because half a pair is not a character. It copies the text, because a slice in
  * V8 would keep the whole original in memory.
  */
-function cut(text: string, most: number): string {
+function cutText(text: string, most: number): string {
   const splits = /[\ud800-\udbff]/.test(text.charAt(most - 1));
   const head = text.length > most && splits ? most - 1 : most;
   return Buffer.from(text.slice(0, head)).toString();

@@ -21,7 +21,7 @@ export const mutantsOfJudgement: readonly Mutant[] = [
   {
     name: "a time that cannot be true is remembered",
     file: "probe/measure/rest/checks.js",
-    from: "return ms >= earliestMs && ms <= nowMs + limits.future_time_ms ? ms : null;",
+    from: "return ms >= earliestMs && ms <= nowMs + probeLimits.future_time_ms ? ms : null;",
     to: "return ms >= earliestMs ? ms : null;",
     faults: `
 00:01:30.000 time in microseconds venue-2 for 5000 ms

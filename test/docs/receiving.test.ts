@@ -15,7 +15,7 @@ import { answerWithinMs } from "../../server/core/alerts/post.js";
 import { deliveryRules } from "../../server/core/alerts/retry-rules.js";
 import { standardSignature, svcSignature } from "../../server/core/alerts/formats/native.js";
 import { testAlert } from "../../server/core/alerts/formats/test-alert.js";
-import { alert } from "../../server/web/webhook.js";
+import { alertBody } from "../../server/web/webhook.js";
 import { exampleOf } from "../../server/web/api/shapes.js";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
@@ -224,13 +224,13 @@ void t.test("the page shows the files as they are", (t) => {
 
 void t.test("the page's example is the API's, and matches the schema", async (t) => {
   const example: unknown = JSON.parse(blocksOf("json")[0]!);
-  t.strictSame(example, exampleOf(alert));
+  t.strictSame(example, exampleOf(alertBody));
   t.equal(await misfitOf(example), null);
 });
 
 void t.test("the evidence shown is what the database computes from its votes", async (t) => {
   const { pool } = await migratedDatabase(t);
-  for (const shown of [exampleOf(alert) as Alert, testAlert(new Date())])
+  for (const shown of [exampleOf(alertBody) as Alert, testAlert(new Date())])
     t.strictSame(await evidenceOf(pool, "opened", shown.evidence), shown.evidence);
   const bad = { vote: "outage", bad: 7, faults: { timeout: 7 } };
   const recovering = { vote: "degraded", bad: 3, faults: { timeout: 3 } };
@@ -240,7 +240,7 @@ void t.test("the evidence shown is what the database computes from its votes", a
     const { summary } = (await evidenceOf(pool, kind, { reporting: 3, counted: 3, quorum: 2, votes }))!;
     t.ok(page.includes(`\n${summary}\n`), summary);
   }
-  const [{ reason } = { reason: "" }] = (exampleOf(alert) as Alert).evidence!.notCounted;
+  const [{ reason } = { reason: "" }] = (exampleOf(alertBody) as Alert).evidence!.notCounted;
   const engine = textOf("sql/engine/060-evidence.sql");
   t.ok(engine.includes(`'${reason}'`), reason);
   for (const [, one = ""] of engine.matchAll(/(?:then|else) '([a-z][^']*)'/g))
@@ -280,7 +280,7 @@ void t.test("the page explains every field", (t) => {
   const items = list.split("\n### ")[0]!.split("\n- ").slice(1);
   const lines = items.map((item) => item.replace(/\s+/g, " ").trim());
   const fields = lines.map((line) => /^(`\S+`) \(([^)]*)\): (.*)$/.exec(line)?.slice(1) ?? line);
-  t.strictSame(fields, fieldsOf(alert, ""));
+  t.strictSame(fields, fieldsOf(alertBody, ""));
   t.end();
 });
 

@@ -2,7 +2,7 @@
 import t, { type Test } from "tap";
 import type { MeasurementOutcome } from "../../probe/measure/measurement.js";
 import { makeResolver } from "../../probe/network/resolver.js";
-import { limits } from "../../shared/rules/probe-rules.js";
+import { probeLimits } from "../../shared/rules/probe-rules.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 import { listeningLog } from "../support/listening-log.js";
@@ -108,7 +108,7 @@ void t.test("a quiet market is no fault, but a stream that stops while trades go
   await until(() => stalled().length >= 3);
   const [first] = stalled() as [Sample];
   // slots of half a second; the machine may be late by several of them
-  const mostMs = afterMs + tradesEveryMs + limits.counterpart_settle_ms + 500;
+  const mostMs = afterMs + tradesEveryMs + probeLimits.counterpart_settle_ms + 500;
   t.ok(first.quietMs! > afterMs);
   t.ok(first.quietMs! < mostMs + 1500, `found after ${first.quietMs} ms, at most ${mostMs}`);
   for (const component of ["ws:conn", "ws:ticker", "ws:book"]) t.ok(areGood(of(component)), component);

@@ -10,7 +10,7 @@ import t from "tap";
 import ts from "typescript";
 import { packagedFile } from "../../shared/config/package.js";
 import { sql } from "../../shared/database/pool.js";
-import { supported } from "../../server/database/supported-servers.js";
+import { supportedServers } from "../../server/database/supported-servers.js";
 import { migratedDatabase } from "../support/database.js";
 
 await loadModule();
@@ -25,18 +25,18 @@ const added = JSON.parse(readFileSync(packagedFile("test/support/newer-names.jso
   string,
   Record<Kind, string[]>
 >;
-const oldest = Math.min(...Object.keys(supported).map(Number));
+const oldest = Math.min(...Object.keys(supportedServers).map(Number));
 const newer = Object.entries(added).filter(([major]) => Number(major) > oldest);
 const product = [...parsedFiles(), ...parsedPrograms()];
 
 void t.test("the lists and the grammar are those of the promised servers", async (t) => {
   t.equal(grammar, oldest, "the major version of libpg-query in package.json");
-  t.same(Object.keys(added).map(Number), Object.keys(supported).map(Number).slice(1));
+  t.same(Object.keys(added).map(Number), Object.keys(supportedServers).map(Number).slice(1));
   const { pool } = await migratedDatabase(t);
   const [here] = await pool.query<{ major: number }>(
     sql`select current_setting('server_version_num')::int / 10000 as major`,
   );
-  t.ok(String(here!.major) in supported, `the lists reach to this database's PostgreSQL ${here!.major}`);
+  t.ok(String(here!.major) in supportedServers, `the lists reach to this database's PostgreSQL ${here!.major}`);
 });
 
 void t.test("the oldest promised PostgreSQL parses all SQL", (t) => {

@@ -1,5 +1,5 @@
 /** What `venuewatch check` concludes from evidence of each cause. */
-import { type Culprit, tolerableClockErrorMs } from "../../server/cli/check/verdict.js";
+import { type Culprit, harmlessClockErrorMs } from "../../server/cli/check/verdict.js";
 import type { Evidence, QuorumComponent } from "../../server/cli/check/evidence.js";
 import { bad, confirmed, controls, part, refused, silent, untried } from "./evidence.js";
 
@@ -384,7 +384,7 @@ export const verdictCases: readonly VerdictCase[] = [
   },
   {
     what: "a clock that may be right",
-    spoiled: { clock: { errorMs: tolerableClockErrorMs + 200, withinMs: 300 } },
+    spoiled: { clock: { errorMs: harmlessClockErrorMs + 200, withinMs: 300 } },
     gives: ["nobody", 0],
   },
   { what: "a clock that cannot be compared", spoiled: { clock: null }, gives: ["nobody", 0] },

@@ -4,7 +4,7 @@
  */
 import {
   conditionsOf,
-  milliseconds,
+  msPerUnit,
   type Condition,
   type Newest,
   type RestEndpoint,
@@ -65,7 +65,7 @@ export function holding(condition: Condition, last: number): unknown {
 
 /** Makes the smallest answer that holds the time of its data, or the mark of its newest entry. */
 function timed({ path, list, unit }: { path: string; list?: string; unit: Newest["unit"] }, { id, ms }: Tick): unknown {
-  const value = unit === "id" ? id : unit === "iso" ? iso(ms) : ms / milliseconds[unit];
+  const value = unit === "id" ? id : unit === "iso" ? iso(ms) : ms / msPerUnit[unit];
   const inner = built(path, value);
   return list === undefined ? inner : built(list, [inner]);
 }

@@ -7,13 +7,13 @@ import {
   type Condition,
   conditionsOf,
   type Match,
-  milliseconds,
+  msPerUnit,
   type Newest,
   type Proof,
   type RestEndpoint,
   type TimeUnit,
 } from "../../../shared/registry/registry.js";
-import { limits } from "../../../shared/rules/probe-rules.js";
+import { probeLimits } from "../../../shared/rules/probe-rules.js";
 import type { ClockError } from "../clock-error.js";
 
 /** An answer is good if it contains its proof. The other fields are null if it is not good, or lacks them. */
@@ -43,7 +43,7 @@ const decompressors: Record<string, (body: InputType, options: ZlibOptions) => B
   br: brotliDecompressSync,
 };
 
-const bad = { good: false, head: null, newest: null, dataMs: null } as const;
+const badVerdict = { good: false, head: null, newest: null, dataMs: null } as const;
 
 type CheckedParts = "proof" | "blocked" | "limited" | "halted" | "head" | "newest" | "dataTime";
 
@@ -65,20 +65,20 @@ export function compileAnswerCheck({
   const dataMsOf = dataTime && compileTime(dataTime, 0);
 
   return function checkAnswer(body, contentEncoding) {
-    const bytes = decoded(body, contentEncoding);
+    const bytes = decodedBody(body, contentEncoding);
     const parsed = bytes && parsedJson(withoutMark(bytes), jsonLimits.measured);
-    if (parsed === null || "excess" in parsed) return { ...bad, said: null };
+    if (parsed === null || "excess" in parsed) return { ...badVerdict, said: null };
     // a firewall in front of the venue has its words in a page
     const words = "text" in parsed ? parsed.text : parsed.value;
-    if (isBlocked(words)) return { ...bad, said: "blocked" };
-    if (isLimited(words)) return { ...bad, said: "limited" };
-    if (isHalted(words)) return { ...bad, said: "halted" };
-    if ("text" in parsed || !isProven(parsed.value)) return { ...bad, said: null };
+    if (isBlocked(words)) return { ...badVerdict, said: "blocked" };
+    if (isLimited(words)) return { ...badVerdict, said: "limited" };
+    if (isHalted(words)) return { ...badVerdict, said: "halted" };
+    if ("text" in parsed || !isProven(parsed.value)) return { ...badVerdict, said: null };
     const answer = parsed.value;
     return {
       good: true,
       said: null,
-      head: head && headOf ? height(headOf(answer), head.encoding) : null,
+      head: head && headOf ? blockHeight(headOf(answer), head.encoding) : null,
       newest: newestOf?.(answer) ?? null,
       dataMs: dataMsOf?.(answer) ?? null,
     };
@@ -150,7 +150,7 @@ export function compileMatch(match: Match): FrameCheck {
  *
  * @returns null if it cannot be decompressed, or then exceeds its limit: every unreadable body is the same fault
  */
-function decoded(body: Buffer, contentEncoding: string | string[] | undefined = "identity"): Buffer | null {
+function decodedBody(body: Buffer, contentEncoding: string | string[] | undefined = "identity"): Buffer | null {
   const encoding = String(contentEncoding).trim().toLowerCase();
   if (encoding === "identity" || encoding === "") return body;
   const decompress = decompressors[encoding];
@@ -163,7 +163,7 @@ function decoded(body: Buffer, contentEncoding: string | string[] | undefined = 
   }
 }
 
-function height(value: unknown, encoding: "hex" | "integer"): number | null {
+function blockHeight(value: unknown, encoding: "hex" | "integer"): number | null {
   const isHex = typeof value === "string" && /^0x[0-9a-f]+$/i.test(value);
   const isInteger = typeof value === "number" || (typeof value === "string" && /^\d+$/.test(value));
   if (encoding === "hex" ? !isHex : !isInteger) return null;
@@ -203,7 +203,7 @@ export function compileTime(
   const wordIn = word === undefined ? valueOf : (answer: unknown) => wordOf(valueOf(answer), word);
   return (answer, nowMs = Date.now()) => {
     const ms = timeMs(wordIn(answer), unit);
-    return ms >= earliestMs && ms <= nowMs + limits.future_time_ms ? ms : null;
+    return ms >= earliestMs && ms <= nowMs + probeLimits.future_time_ms ? ms : null;
   };
 }
 
@@ -233,7 +233,7 @@ function markOf(id: unknown): NewestIn {
 }
 
 function timeMs(value: unknown, unit: TimeUnit): number {
-  return unit === "iso" ? isoMs(value) : numberIn(value) * milliseconds[unit];
+  return unit === "iso" ? isoMs(value) : numberIn(value) * msPerUnit[unit];
 }
 
 function isoMs(value: unknown): number {

@@ -112,7 +112,7 @@ export function makeLane(
       };
       const watchFirstByte = (came: () => void) => (onFirstByte = came);
       const hooks = { watchWire, watchFirstByte, onSent: () => expectHead?.(), onAnswered };
-      const exchange = await run(client, request, limits, signal, hooks);
+      const exchange = await runRequest(client, request, limits, signal, hooks);
       onWire = null;
       onFirstByte = null;
       if (opened) exchange.connection = connection;
@@ -134,7 +134,7 @@ interface Hooks {
   onAnswered: (sentMs: number) => void;
 }
 
-function run(
+function runRequest(
   client: Client,
   request: RestRequest,
   { timeoutMs, maxBodyBytes }: ExchangeLimits,

@@ -332,7 +332,7 @@ async function askedInTurn(
   for (const [place, address] of open.entries()) {
     const shareMs = Math.max(1, (endMs - performance.now()) / (open.length - place));
     const answer = await address.ask({ signal, fresh, timeoutMs: shareMs, isLast: place === open.length - 1 });
-    const outcome = address === addresses[0] ? answer : untimed(answer);
+    const outcome = address === addresses[0] ? answer : withoutLatency(answer);
     if (isGood(outcome) || signal.aborted) return outcome;
     outcomes.push(outcome);
   }
@@ -352,7 +352,7 @@ function unlessProvider(outcomes: readonly MeasurementOutcome[]): MeasurementOut
 }
 
 /** The engine compares a latency with the usual latency of the first address, and another node may always be slower. */
-function untimed(outcome: MeasurementOutcome): MeasurementOutcome {
+function withoutLatency(outcome: MeasurementOutcome): MeasurementOutcome {
   if (isUnmeasured(outcome)) return outcome;
   const { latencyUs, dnsUs, connectUs, tlsUs, firstByteUs } = nothingMeasured;
   return { ...outcome, latencyUs, dnsUs, connectUs, tlsUs, firstByteUs };

@@ -1,5 +1,5 @@
 import type { Stream } from "../../../shared/registry/registry.js";
-import { limits } from "../../../shared/rules/probe-rules.js";
+import { probeLimits } from "../../../shared/rules/probe-rules.js";
 import { compileTime } from "../rest/checks.js";
 import type { Arrival } from "./inflow.js";
 
@@ -131,7 +131,7 @@ export function makeFrameTimes(eventTime: NonNullable<Stream["eventTime"]>): Fra
 
   return {
     subscribed(atMs) {
-      settledMs = atMs + limits.stale_snapshot_ms;
+      settledMs = atMs + probeLimits.stale_snapshot_ms;
     },
     came(frame, { atMs, unixMs }) {
       const eventMs = timeMsOf(frame, unixMs);

@@ -141,11 +141,11 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
     log.served(subscription);
     if (session !== current) return;
     subscription.trouble = null;
-    hear(subscription);
+    hearSubscription(subscription);
   }
 
   function onData(session: StreamSession, subscription: Subscription, frame: unknown, arrival: Arrival) {
-    if (session === current) count(subscription, frame, arrival);
+    if (session === current) countFrame(subscription, frame, arrival);
     else if (!isSettling && session.heard.size === subscriptions.length) {
       isSettling = true;
       takeOverIn(settleMs);
@@ -202,7 +202,7 @@ function isSilence(session: StreamSession, cause: Cause): boolean {
 /** A stream that the new socket does not carry yet is lost until it does. Sequence numbers begin again. */
 function handOver(subscription: Subscription, to: StreamSession | null) {
   if (!to?.served.has(subscription)) subscription.meter.lost();
-  else hear(subscription);
+  else hearSubscription(subscription);
   subscription.trouble = to?.troubles.get(subscription) ?? null;
   subscription.sequence?.restart();
 }
@@ -211,11 +211,11 @@ function handOver(subscription: Subscription, to: StreamSession | null) {
  * If the socket in use had closed before, the time between the two sockets is not counted as silence: the stream starts
  * as a new subscription.
  */
-function hear({ meter }: Subscription) {
+function hearSubscription({ meter }: Subscription) {
   if (!meter.isSubscribed()) meter.subscribed(performance.now());
 }
 
-function count({ meter, sequence }: Subscription, frame: unknown, arrival: Arrival) {
+function countFrame({ meter, sequence }: Subscription, frame: unknown, arrival: Arrival) {
   meter.frame(frame, arrival, sequence?.isGap(frame));
 }
 
@@ -332,7 +332,7 @@ export interface SocketLog {
   close(): void;
 }
 
-const messages: Record<SubscriptionError["kind"], string> = {
+const troubleMessages: Record<SubscriptionError["kind"], string> = {
   refused: "subscription refused",
   unanswered: "subscription not acknowledged, and no data received, in time",
 };
@@ -366,9 +366,9 @@ function makeSocketLog(log: Log, address: string): SocketLog {
     trouble(subscription, { kind, words }) {
       const fields = words === null ? {} : { words };
       // the subscription is retried every twenty seconds, usually with the same result
-      const line = `${messages[kind]} ${words}`;
+      const line = `${troubleMessages[kind]} ${words}`;
       if (loggedOf.get(subscription) !== line)
-        log.warn(messages[kind], { url, stream: subscription.stream.name, ...fields });
+        log.warn(troubleMessages[kind], { url, stream: subscription.stream.name, ...fields });
       loggedOf.set(subscription, line);
     },
     close: () => falls.close(),

@@ -18,7 +18,7 @@ export function refusedSubscription(
   silent: readonly Subscription[],
 ): Subscription | null {
   if (!isFields(frame) || !isRefusal(frame)) return null;
-  const named = asked.find((subscription) => names(frame, subscription.stream.subscribe));
+  const named = asked.find((subscription) => namesSubscription(frame, subscription.stream.subscribe));
   if (named) return silent.includes(named) ? named : null;
   return silent.length === 1 ? silent[0]! : null;
 }
@@ -51,25 +51,25 @@ function isErrorWord(word: unknown): boolean {
 const mostCharacters = 200;
 
 /** Fields in which venues state their reasons. Codes come first, because the words alone are often vague. */
-const places = ["code", "error", "message", "msg", "reason", "ret_msg", "data"];
+const reasonFields = ["code", "error", "message", "msg", "reason", "ret_msg", "data"];
 
 /** Characters that move the cursor, break lines or change the writing direction. */
-const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu;
+const unseenCharacters = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu;
 
 /** IP addresses: a venue that blocks us may state ours. */
-const addresses = /\b\d{1,3}(\.\d{1,3}){3}\b|\b[0-9a-f]{1,4}(:[0-9a-f]{1,4})*(::[0-9a-f:]*|(:[0-9a-f]{1,4}){5,})/gi;
+const ipAddresses = /\b\d{1,3}(\.\d{1,3}){3}\b|\b[0-9a-f]{1,4}(:[0-9a-f]{1,4})*(::[0-9a-f:]*|(:[0-9a-f]{1,4}){5,})/gi;
 
 /** Ids of a connection or client, and everything that looks like a key: long, with letters and digits mixed. */
-const marks = /\b(?=\w*\d)(?=\w*[a-z])[\w-]{24,}\b/gi;
+const identifiers = /\b(?=\w*\d)(?=\w*[a-z])[\w-]{24,}\b/gi;
 
 /** @param frame a refusal, of any shape */
 export function refusalWords(frame: unknown): string {
-  const words = reasonsIn(frame).join(" ") || outlined(frame);
+  const words = reasonsIn(frame).join(" ") || outlineOf(frame);
   // bounds the work: the result is truncated anyway
   const clean = withoutHidden(words.slice(0, 20 * mostCharacters))
-    .replace(unseen, " ")
-    .replace(addresses, "[address]")
-    .replace(marks, "[…]")
+    .replace(unseenCharacters, " ")
+    .replace(ipAddresses, "[address]")
+    .replace(identifiers, "[…]")
     .trim();
   // truncated by whole characters: the database would refuse half a surrogate pair
   const characters = [...Buffer.from(clean).toString()];
@@ -77,40 +77,40 @@ export function refusalWords(frame: unknown): string {
 }
 
 /** Frames may be nested to any depth. */
-const deepest = 3;
+const deepestNesting = 3;
 
 function reasonsIn(value: unknown, depth = 0): string[] {
   if (typeof value === "string" || typeof value === "number") return value === "" ? [] : [String(value)];
-  if (!isFields(value) || depth > deepest) return [];
-  return places.flatMap((place) => (Object.hasOwn(value, place) ? reasonsIn(value[place], depth + 1) : []));
+  if (!isFields(value) || depth > deepestNesting) return [];
+  return reasonFields.flatMap((place) => (Object.hasOwn(value, place) ? reasonsIn(value[place], depth + 1) : []));
 }
 
 /** An outline of the frame itself, used if it gives no reason. */
-function outlined(frame: unknown): string {
+function outlineOf(frame: unknown): string {
   if (!isFields(frame)) return "";
-  const fields = Object.entries(frame).map(([key, value]) => `${key}: ${brief(value)}`);
+  const fields = Object.entries(frame).map(([key, value]) => `${key}: ${briefValue(value)}`);
   return `{${fields.join(", ")}}`;
 }
 
-function brief(value: unknown): string {
+function briefValue(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "[]" : "[…]";
   return isFields(value) ? "{…}" : JSON.stringify(value);
 }
 
 type Fields = Record<string, unknown>;
 
-export function names(frame: Fields, subscribe: unknown): boolean {
+export function namesSubscription(frame: Fields, subscribe: unknown): boolean {
   if (!isFields(subscribe)) return false;
   const id = frame.id ?? frame.req_id;
   if (id != null) return id === (subscribe.id ?? subscribe.req_id);
   const args = Array.isArray(subscribe.args) ? subscribe.args : [];
-  if (frame.arg != null) return args.some((arg) => echoes(frame.arg, arg));
+  if (frame.arg != null) return args.some((arg) => echoesArgument(frame.arg, arg));
   const channel = frame.channel ?? frame.feed;
   return channel != null && channel === (subscribe.channel ?? subscribe.feed);
 }
 
 /** Whether a received argument names the one that was sent; arguments are strings, or objects of strings. */
-function echoes(came: unknown, sent: unknown): boolean {
+function echoesArgument(came: unknown, sent: unknown): boolean {
   if (!isFields(sent) || !isFields(came)) return came === sent;
   return Object.entries(sent).every(([key, word]) => Object.hasOwn(came, key) && came[key] === word);
 }

@@ -94,7 +94,7 @@ const usualPatience: Patience = { ...usualAnswerPatience, welcomeWithinMs: 3_000
 /** Acknowledgements and errors are short; a longer frame that is no stream's data is ignored. */
 const longestNotice = 64 * 1024;
 
-const refusals = { blocked: "the venue refuses us", limited: "the venue asks us to wait" };
+const refusalMessages = { blocked: "the venue refuses us", limited: "the venue asks us to wait" };
 
 export function startSession(options: SessionOptions): StreamSession {
   const { url, headersAt, subscriptions, userAgent, resolver, ca, flow } = options;
@@ -199,7 +199,7 @@ export function startSession(options: SessionOptions): StreamSession {
   /** @param frame a text if it is not JSON */
   function onWords(frame: unknown) {
     const refusal = words.hear(frame);
-    if (refusal !== null) socket.blame(refusal, `${refusals[refusal]}: ${refusalWords(frame)}`);
+    if (refusal !== null) socket.blame(refusal, `${refusalMessages[refusal]}: ${refusalWords(frame)}`);
   }
 
   function onNotice(frame: unknown) {

@@ -56,7 +56,7 @@ export function openSocket(options: SocketOptions): VenueSocket {
   resolver.asked(hostname);
   const ws = new WebSocket(url, {
     createConnection() {
-      connection = connect(options);
+      connection = connectSocket(options);
       stopCounting = limitArrival(connection.socket, { maxBytes: maxHandshakeBytes }, onFloodBeforeOpening);
       return connection.socket;
     },
@@ -136,7 +136,7 @@ export function openSocket(options: SocketOptions): VenueSocket {
   }
 }
 
-function connect({ url, resolver, ca }: SocketOptions): Connection {
+function connectSocket({ url, resolver, ca }: SocketOptions): Connection {
   const { protocol, hostname, port } = new URL(url);
   const secure = protocol === "wss:";
   return openConnection({
@@ -189,7 +189,7 @@ const openWithinMs = 10_000;
 const goodbyeMs = 1000;
 
 /** The close code of a connection that ended without a close frame. */
-const unsaid = 1006;
+const unsaidCloseCode = 1006;
 
 /** The known circumstances of an ending, besides its cause. */
 interface Circumstances {
@@ -213,7 +213,7 @@ function watchEnding(ws: WebSocket, options: SocketEndingOptions): SocketEnding 
   });
   ws.on("close", (code, reason) => {
     if (broken) return fail(broken);
-    end({ fault: "closed" }, `closed by the peer, ${code} ${reason.toString()}`, { isSaid: code !== unsaid });
+    end({ fault: "closed" }, `closed by the peer, ${code} ${reason.toString()}`, { isSaid: code !== unsaidCloseCode });
   });
 
   const ending = {

@@ -1,5 +1,5 @@
 import { stallBasis, type Stream } from "../../../shared/registry/registry.js";
-import { limits } from "../../../shared/rules/probe-rules.js";
+import { probeLimits } from "../../../shared/rules/probe-rules.js";
 import type { ClockError } from "../clock-error.js";
 import type { Counterpart } from "../counterpart.js";
 import { leastAge } from "../rest/checks.js";
@@ -31,7 +31,7 @@ export function makeStreamVerdict(
 ): StreamVerdict {
   const { stall, staleAfterMs } = stream;
   const isEstimate = stallBasis(stream) === "estimate";
-  const staleMs = staleAfterMs ?? Math.max(limits.stale_event_ms, limits.stale_event_stalls * stall.afterMs);
+  const staleMs = staleAfterMs ?? Math.max(probeLimits.stale_event_ms, probeLimits.stale_event_stalls * stall.afterMs);
   /** The newest event of the last slot that had frames, by the venue's clock; null: no frame had a credible time. */
   let eventMs: number | null = null;
   /** When the newest event last advanced, by `performance.now()`. */
@@ -66,7 +66,7 @@ export function makeStreamVerdict(
 
   /** Whether the verdict has waited long enough for a counterpart that does not answer. */
   function isBeyondWaiting({ cadenceMs }: Pick<Counterpart, "cadenceMs">, waitedMs: number) {
-    return !isEstimate && waitedMs > limits.counterpart_wait_cadences * cadenceMs;
+    return !isEstimate && waitedMs > probeLimits.counterpart_wait_cadences * cadenceMs;
   }
 
   function follow({ ages, ...reading }: StreamMeasurement, nowMs: number) {

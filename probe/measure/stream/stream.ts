@@ -86,7 +86,7 @@ export function startStreams(options: StreamsOptions): Streams {
         return outcome;
       }),
       ...subscriptions.map((subscription) => {
-        const measured = measuring(subscription, options);
+        const measured = measureStream(subscription, options);
         return task(subscription.stream.name, (cadenceMs, signal) => {
           const outcome = measured(cadenceMs);
           if (!mayBeOurSilence(outcome, subscription)) return outcome;
@@ -172,7 +172,7 @@ function mayBeOurSilence(outcome: MeasurementOutcome, { trouble }: Subscription)
   return isSilent && trouble?.kind !== "refused";
 }
 
-function measuring(
+function measureStream(
   subscription: Subscription,
   { venue, clock, watch, counterparts, chain = null, log }: StreamsOptions,
 ): (slotMs: number) => MeasurementOutcome {
@@ -205,7 +205,7 @@ function measuredStream(
   const nowMs = performance.now();
   const slot = readSlot(nowMs, slotMs);
   if (trouble) return { ...silentSince(trouble, nowMs), fault: "handshake" };
-  if (!slot) return unheard(subscription);
+  if (!slot) return unheardOutcome(subscription);
   subscription.fall = null;
   const { fault } = slot;
   const { messages, quietMs, ages, gaps } = slot.reading;
@@ -225,16 +225,16 @@ function measuredStream(
  * slot, or before and the stream is not back yet. If it limits or blocks us, only the slot in which it refused the
  * socket is its doing: then we wait by our own choice.
  */
-function unheard(subscription: Subscription): MeasurementOutcome {
+function unheardOutcome(subscription: Subscription): MeasurementOutcome {
   const { fall, isPaused } = subscription;
   if (!fall) return { unmeasured: "subscribing" };
-  if (isUnmeasured(fall)) return lasting.has(fall.unmeasured) ? fall : { unmeasured: "subscribing" };
+  if (isUnmeasured(fall)) return lastingReasons.has(fall.unmeasured) ? fall : { unmeasured: "subscribing" };
   if (isPaused) subscription.fall = { unmeasured: "paused" };
   return unservedBy(fall.fault);
 }
 
 /** Reasons that hold until the stream is received again. */
-const lasting: ReadonlySet<UnmeasuredReason> = new Set(["paused", "provider"]);
+const lastingReasons: ReadonlySet<UnmeasuredReason> = new Set(["paused", "provider"]);
 
 /** The stream has sent nothing since it was first subscribed to. */
 function silentSince({ askedMs, words }: SubscriptionError, nowMs: number): Measurement {

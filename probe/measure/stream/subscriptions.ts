@@ -1,7 +1,7 @@
 import { compileConditions } from "../rest/checks.js";
 import { makeBucket } from "./inflow.js";
 import { messageText, type SocketTimers } from "./keepalive.js";
-import { refusedSubscription, isRefusal, refusalWords, names, isFields } from "./refusals.js";
+import { refusedSubscription, isRefusal, refusalWords, namesSubscription, isFields } from "./refusals.js";
 import type { VenueSocket } from "./socket.js";
 import type { Subscription, SubscriptionError } from "./subscription.js";
 
@@ -180,7 +180,7 @@ export function compileAcknowledgement(
 
 /** Whether a refusal does not name its subscription, so that it may concern any of `asked`. */
 function namesNone(frame: unknown, asked: readonly Subscription[]): boolean {
-  return isFields(frame) && !asked.some((subscription) => names(frame, subscription.stream.subscribe));
+  return isFields(frame) && !asked.some((subscription) => namesSubscription(frame, subscription.stream.subscribe));
 }
 
 /** Schedules retries of unserved subscriptions of one socket. Times are by `performance.now()`. */
@@ -192,11 +192,11 @@ export interface SubscriptionRetries {
 }
 
 /** Enough for some recoveries in a row; thirty an hour for a venue that alternately serves and refuses. */
-const hurries = { burst: 6, perSecond: 30 / 3600 };
+const hurryAllowance = { burst: 6, perSecond: 30 / 3600 };
 
 /** Exponential backoff up to `betweenMs`; after that the socket's subscriptions take turns, one every `betweenMs`. */
 export function makeSubscriptionRetries(firstMs: number, betweenMs: number): SubscriptionRetries {
-  const hurriesLeft = makeBucket(hurries);
+  const hurriesLeft = makeBucket(hurryAllowance);
   let lastTurnMs = -Infinity;
 
   return {

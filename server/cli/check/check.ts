@@ -11,7 +11,7 @@ import type { Given, Options } from "../command.js";
 import { endWithAnswer } from "../exit.js";
 import type { MeasuredPart } from "../measured-once.js";
 import { plainTable } from "../print.js";
-import { serviceAt, url } from "../service.js";
+import { serviceAt, urlOption } from "../service.js";
 import { stateCodes } from "../status.js";
 import { answered, type Evidence } from "./evidence.js";
 import { examine, type Examined } from "./examine.js";
@@ -29,7 +29,7 @@ rules.`;
 export const words = ["VENUE"];
 
 export const options = {
-  url,
+  url: urlOption,
   json: { type: "boolean", help: "print JSON, with all evidence" },
 } satisfies Options;
 
@@ -44,7 +44,7 @@ export async function run({ values, words: [venue = ""] }: Given): Promise<void>
       clock.answered("the service", date, age, askedAtMs, answeredAtMs),
   });
   const loaded = await loadRegistry(settings.registry, settings.probesPerAddress ?? 1);
-  const registry = askable(loaded, venue);
+  const registry = withoutCredentialed(loaded, venue);
   const examined = await examine({
     ...{ venue, registry, service, clock, log: makeLog("check", "error") },
     userAgent: `venuewatch/${version} (+${settings.siteUrl}; check)`,
@@ -56,7 +56,7 @@ export async function run({ values, words: [venue = ""] }: Given): Promise<void>
 }
 
 /** The registry without other venues that need credentials, which this machine may not have. */
-function askable(registry: Registry, wanted: string): Registry {
+function withoutCredentialed(registry: Registry, wanted: string): Registry {
   const isWanted = ({ id, formerIds = [] }: Venue) => [id, ...formerIds].includes(wanted);
   const venues = registry.venues.filter((venue) => isWanted(venue) || !needsCredentials(venue));
   return withCredentials({ ...registry, venues });
@@ -79,13 +79,13 @@ function remarkOn(venue: string, registry: Registry, { evidence, isUnwatched, is
  * What the service says of the venue has the codes of `status`; from 20 on it is not the venue. Node itself ends with
  * codes up to 13, and a shell uses those from 126 on.
  */
-const codes: Record<Exclude<Culprit, "venue">, number> = {
+const culpritExitCodes: Record<Exclude<Culprit, "venue">, number> = {
   ...{ nobody: stateCodes.operational, unknown: stateCodes.unknown },
   ...{ place: 20, "rate-limit": 21, network: 22, resolver: 23, interception: 24, clock: 25 },
 };
 
 export function exitCodeOf({ culprit }: Pick<CheckVerdict, "culprit">, { quorum }: Pick<Evidence, "quorum">): number {
-  if (culprit !== "venue") return codes[culprit];
+  if (culprit !== "venue") return culpritExitCodes[culprit];
   return quorum.kind === "confirmed" && quorum.state === "outage" ? stateCodes.outage : stateCodes.degraded;
 }
 

@@ -117,9 +117,13 @@ async function measuredHere(venue: Venue, { registry, userAgent, log, ...tools }
   const { rest, resolver, withinMs } = tools;
   const heads = makeChainHeads(readChains(registry));
   const measureOf = (endpoint: RestEndpoint) =>
-    rest.endpoint(endpoint, makeAnswerVerdict({ venue, endpoint, clock: unread, heads, counterpart: null, log }));
+    rest.endpoint(endpoint, makeAnswerVerdict({ venue, endpoint, clock: clockUnread, heads, counterpart: null, log }));
   const [answers, upgrades] = await Promise.all([
-    endpointsOnce(venue.rest, (endpoint) => bounded(endpoint, measureOf(endpoint), withinMs), deadline(withinMs)),
+    endpointsOnce(
+      venue.rest,
+      (endpoint) => boundedMeasure(endpoint, measureOf(endpoint), withinMs),
+      deadlineSignal(withinMs),
+    ),
     socketsOnce(venue, userAgent, resolver, withinMs),
   ]);
   return [...answers, ...upgrades];
@@ -129,27 +133,27 @@ async function measuredHere(venue: Venue, { registry, userAgent, log, ...tools }
  * No reading, so ages are judged by the server's own date: too few hosts have answered yet, and a reading is kept for a
  * second, so the final one would be just as poor.
  */
-const unread = { read: () => null };
+const clockUnread = { read: () => null };
 
 function measuredControls(controls: readonly Venue[], rest: Rest, withinMs: number): Promise<Control[]> {
   return Promise.all(
     controls.map(async ({ id, rest: endpoints }): Promise<Control> => {
       const one = endpoints.slice(0, 1);
-      const measureOf = (endpoint: RestEndpoint) => bounded(endpoint, rest.endpoint(endpoint), withinMs);
-      const [measured] = await endpointsOnce(one, measureOf, deadline(withinMs));
+      const measureOf = (endpoint: RestEndpoint) => boundedMeasure(endpoint, rest.endpoint(endpoint), withinMs);
+      const [measured] = await endpointsOnce(one, measureOf, deadlineSignal(withinMs));
       return { venue: id, measured: measured! };
     }),
   );
 }
 
-function deadline(withinMs: number): AbortSignal {
+function deadlineSignal(withinMs: number): AbortSignal {
   const signal = AbortSignal.timeout(withinMs);
   setMaxListeners(0, signal);
   return signal;
 }
 
 /** A hanging look-up may outlive the deadline: then it is the name that got no answer. */
-function bounded({ url }: RestEndpoint, measure: Measure, withinMs: number): Measure {
+function boundedMeasure({ url }: RestEndpoint, measure: Measure, withinMs: number): Measure {
   const hung = { ...nothingMeasured, fault: isIP(new URL(url).hostname) ? "timeout" : "dns" } as const;
   return (signal, fresh) =>
     Promise.race([measure(signal, fresh), sleep<Measurement>(withinMs + lookupsLaterMs, hung, { ref: false })]);

@@ -52,7 +52,7 @@ interface Rule {
   says: (evidence: Evidence) => [summary: string, advice: string];
 }
 
-export const rules: readonly Rule[] = [
+export const culpritRules: readonly Rule[] = [
   {
     culprit: "venue",
     when: (e) => isConfirmedBad(e) || e.here.some(({ fault }) => fault === "halted"),
@@ -128,7 +128,7 @@ export const rules: readonly Rule[] = [
 
 /** Pure: the same evidence gives the same verdict. */
 export function verdictOf(evidence: Evidence): CheckVerdict {
-  const { culprit, says } = rules.find(({ when }) => when(evidence))!;
+  const { culprit, says } = culpritRules.find(({ when }) => when(evidence))!;
   const [summary, advice] = says(evidence);
   return { culprit, summary, advice };
 }
@@ -157,7 +157,7 @@ function regionsText(quorum: Quorum): string {
 }
 
 function agreedText(components: Extract<Quorum, { kind: "confirmed" }>["components"]): string {
-  return listed(
+  return firstThree(
     components.map(
       ({ component, state, agreeing, counted }) => `${component} ${state}, as ${agreeing} of ${counted} regions agree`,
     ),
@@ -244,14 +244,14 @@ function reasonOf(e: Evidence): string {
 }
 
 function faultsOf({ here }: Evidence): string {
-  return listed(
+  return firstThree(
     here.filter(isBad).map(({ component, fault }) => `${component} ${fault}`),
     ", ",
   );
 }
 
 /** The first three. */
-function listed(parts: readonly string[], between: string): string {
+function firstThree(parts: readonly string[], between: string): string {
   const more = parts.length > 3 ? ` and ${parts.length - 3} more` : "";
   return parts.slice(0, 3).join(between) + more;
 }
@@ -272,7 +272,7 @@ function statusOf({ fault, httpStatus }: MeasuredPart): string {
 // What the evidence shows, for the rules above.
 
 /** Below this, a wrong clock harms nobody: venues accept signed requests that are a second off. */
-export const tolerableClockErrorMs = 1_000;
+export const harmlessClockErrorMs = 1_000;
 
 /** By the state of the venue, or of a component that fails here. */
 function isConfirmedBad({ quorum, here }: Evidence): boolean {
@@ -352,17 +352,17 @@ function isUnresolved({ fault, unmeasured }: MeasuredPart): boolean {
 
 /** The parts that fail here alone and at whose host this certificate was refused. */
 function refusedAlone(e: Evidence): MeasuredPart[] {
-  return aloneHere(e, (part) => part.fault === "tls" && hostOf(part) === e.refusedCertificate?.host);
+  return aloneHere(e, (part) => part.fault === "tls" && hostOfPart(part) === e.refusedCertificate?.host);
 }
 
 /** The address of a name whose host was not reached. Behind a proxy that gives out odd addresses, hosts answer. */
 function oddAddressOf(e: Evidence): OddAddress | undefined {
-  const unreached = new Set(aloneHere(e, (part) => isBad(part) && !answered(part)).map(hostOf));
-  const reached = new Set(e.here.filter(answered).map(hostOf));
+  const unreached = new Set(aloneHere(e, (part) => isBad(part) && !answered(part)).map(hostOfPart));
+  const reached = new Set(e.here.filter(answered).map(hostOfPart));
   return e.oddAddresses.find(({ name }) => unreached.has(name) && !reached.has(name));
 }
 
-function hostOf({ url }: MeasuredPart): string {
+function hostOfPart({ url }: MeasuredPart): string {
   return new URL(url).hostname;
 }
 
@@ -396,7 +396,7 @@ function dissentOn(e: Evidence): Dissent | null {
 }
 
 function isOff(clock: ClockOffset | null): boolean {
-  return clock !== null && Math.abs(clock.errorMs) - clock.withinMs > tolerableClockErrorMs;
+  return clock !== null && Math.abs(clock.errorMs) - clock.withinMs > harmlessClockErrorMs;
 }
 
 /** By its dates alone. */

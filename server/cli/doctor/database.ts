@@ -9,14 +9,14 @@ import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { definitionsFault, schemaState } from "../../database/schema-state.js";
 import {
-  advice,
+  adviceOnServer,
   communityAdvice,
   isOlder,
   isSupported,
   oldestTimescaledb,
   supportedRange,
 } from "../../database/supported-servers.js";
-import { type Finding, failure, made, ok, warning } from "./finding.js";
+import { type Finding, failure, findingOf, ok, warning } from "./finding.js";
 import { adviceOn } from "./venues.js";
 
 /** A clock error beyond the first makes logs hard to compare; beyond the second, samples are refused. */
@@ -49,27 +49,27 @@ export async function databaseFound(settings: Settings, registry: Registry | nul
 /** @throws the error where no query is possible at all */
 export async function findingsOn(pool: Pool, region: string | null, registry: Registry | null): Promise<Finding[]> {
   const server = await serverFound(pool);
-  const rights = await checked("rights", () => rightsFound(pool, region));
-  const schema = await checked("schema", () => schemaFound(pool));
+  const rights = await checkedDatabase("rights", () => rightsFound(pool, region));
+  const schema = await checkedDatabase("schema", () => schemaFound(pool));
   // the following checks query objects of this build's schema
   if (schema.grade === "failure") return [...server, schema, rights];
   return [
     ...server,
     schema,
     rights,
-    ...(registry ? [await checked("venues", () => venuesFound(pool, registry))] : []),
-    ...(registry ? [await checked("never good", () => neverGoodFound(pool, registry))].flat() : []),
-    await checked("vantages", () => vantagesFound(pool)),
-    await checked("probes", () => probesFound(pool, region)),
-    await checked("engine", () => engineFound(pool)),
+    ...(registry ? [await checkedDatabase("venues", () => venuesFound(pool, registry))] : []),
+    ...(registry ? [await checkedDatabase("never good", () => neverGoodFound(pool, registry))].flat() : []),
+    await checkedDatabase("vantages", () => vantagesFound(pool)),
+    await checkedDatabase("probes", () => probesFound(pool, region)),
+    await checkedDatabase("engine", () => engineFound(pool)),
   ];
 }
 
-function checked<Found extends Finding | Finding[]>(
+function checkedDatabase<Found extends Finding | Finding[]>(
   check: string,
   look: () => Promise<Found>,
 ): Promise<Found | Finding> {
-  return made(
+  return findingOf(
     check,
     look,
     (code) => /^[0-9][0-9A-Z]{4}$/.test(code),
@@ -121,7 +121,7 @@ function versionsFound(postgres: string, timescaledb: string | null, license: st
   if (isSupported(versions)) return ok("database", found);
   // migrate refuses an older one
   const grade = isOlder(timescaledb, oldestTimescaledb) ? failure : warning;
-  return grade("database", `${found}, but this build was tested with ${supportedRange}`, advice(versions));
+  return grade("database", `${found}, but this build was tested with ${supportedRange}`, adviceOnServer(versions));
 }
 
 async function schemaFound(pool: Pool): Promise<Finding> {

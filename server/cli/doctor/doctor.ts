@@ -29,7 +29,7 @@ export const options = {
 export async function run({ values }: Given): Promise<void> {
   const log = makeLog("doctor", "error");
   await runToEnd(log, async () => {
-    const findings = await examine(log);
+    const findings = await allFindings(log);
     const failed = findings.filter(({ grade }) => grade === "failure");
     print(values["json"], { ok: failed.length === 0, findings }, findings.map(textOf).join(""));
     if (failed.length > 0)
@@ -39,15 +39,15 @@ export async function run({ values }: Given): Promise<void> {
   });
 }
 
-async function examine(log: Log): Promise<Finding[]> {
+async function allFindings(log: Log): Promise<Finding[]> {
   const settings = valueOrFinding("settings", readSettings);
   const node = nodeFound(new Date());
   if (!("value" in settings)) return [node, settings.finding];
-  const registry = await loaded(settings.value);
+  const registry = await loadedRegistry(settings.value);
   const asked = registry.value && withTheirCredentials(registry.value);
   const [database, venues] = await Promise.all([
     databaseFound(settings.value, registry.value, log),
-    asked && reach(measuredIn(asked.registry, settings.value.region), settings.value),
+    asked && reachFindings(measuredIn(asked.registry, settings.value.region), settings.value),
   ]);
   return [
     node,
@@ -83,7 +83,7 @@ export function entriesFound(registry: Registry, now: Date): Finding {
     : warning("entries", sentences.join("; "), ageAdvice);
 }
 
-async function reach(registry: Registry, { region, siteUrl }: Settings): Promise<Finding[]> {
+async function reachFindings(registry: Registry, { region, siteUrl }: Settings): Promise<Finding[]> {
   const userAgent = `venuewatch/${version} (+${siteUrl}; region=${region ?? "none"})`;
   const [resolver, { findings, clock }] = await Promise.all([
     resolverFound(registry),
@@ -96,11 +96,11 @@ function valueOrFinding<Value>(check: string, read: () => Value): { value: Value
   try {
     return { value: read() };
   } catch (error) {
-    return { finding: wrong(check, error) };
+    return { finding: failureOf(check, error) };
   }
 }
 
-async function loaded({
+async function loadedRegistry({
   registry: path,
   probesPerAddress,
   region,
@@ -115,20 +115,20 @@ async function loaded({
         : failure("registry", `${found}, but not REGION=${region}`, `set REGION to one of ${ids.join(", ")}`);
     return { value: registry, finding };
   } catch (error) {
-    return { value: null, finding: wrong("registry", error) };
+    return { value: null, finding: failureOf("registry", error) };
   }
 }
 
 /** @throws the error itself if it is a bug */
-function wrong(check: string, error: unknown): Finding {
+function failureOf(check: string, error: unknown): Finding {
   if (!(error instanceof UserError)) throw error;
   return failure(check, error.message, "correct this");
 }
 
-const marks = { ok: "ok", warning: "WARNING", failure: "FAILURE" };
+const gradeMarks = { ok: "ok", warning: "WARNING", failure: "FAILURE" };
 
 function textOf({ check, grade, found, advice }: Finding): string {
-  const line = `${marks[grade].padEnd(8)}${check.padEnd(24)} ${found}\n`;
+  const line = `${gradeMarks[grade].padEnd(8)}${check.padEnd(24)} ${found}\n`;
   return advice === null ? line : `${line}${" ".repeat(33)}→ ${advice}\n`;
 }
 

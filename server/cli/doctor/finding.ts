@@ -26,7 +26,7 @@ export function failure(check: string, found: string, advice: string): Finding {
  *
  * @param known whether a code is an error of the machine or the database; any other error is a bug and is thrown
  */
-export async function made<Found extends Finding | Finding[]>(
+export async function findingOf<Found extends Finding | Finding[]>(
   check: string,
   look: () => Promise<Found>,
   known: (code: string) => boolean,

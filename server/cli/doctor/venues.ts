@@ -82,10 +82,10 @@ function findingOf(venue: Venue, tried: Tried[]): Finding {
   const leftMs = until === undefined ? null : until - Date.now();
   const found = [
     ...(failed.length < tried.length
-      ? [`${tried.length - failed.length} of ${tried.length} are good, ${slowest(tried)}`]
+      ? [`${tried.length - failed.length} of ${tried.length} are good, ${slowestText(tried)}`]
       : []),
     ...failed.map(({ what, fault }) => `${what}: ${fault}`),
-    ...(leftMs === null ? [] : [`certificate ${lasting(leftMs)}`]),
+    ...(leftMs === null ? [] : [`certificate ${daysText(leftMs)}`]),
   ].join("; ");
   const check = `venue ${venue.id}`;
   const faults = failed.filter(({ inconclusive }) => !inconclusive).map(({ fault }) => /^\w+/.exec(fault!)![0]);
@@ -96,17 +96,17 @@ function findingOf(venue: Venue, tried: Tried[]): Finding {
     : ok(check, found);
 }
 
-function slowest(tried: Tried[]): string {
+function slowestText(tried: Tried[]): string {
   const took = tried.flatMap(({ tookMs }) => tookMs ?? []);
   return `the slowest in ${Math.round(Math.max(...took))} ms`;
 }
 
-function lasting(leftMs: number): string {
+function daysText(leftMs: number): string {
   const days = Math.floor(Math.abs(leftMs) / dayMs);
   return leftMs < 0 ? `expired ${days} days ago` : `valid for ${days} more days`;
 }
 
-const advices: Record<string, string> = {
+const adviceOnFault: Record<string, string> = {
   dns: "check whether its name resolves elsewhere; if so, check this machine's resolver, else correct the registry",
   connect: "check for a firewall in between; if it is reachable elsewhere, ask the venue",
   tls: "check its certificate with a browser; exclude it from a proxy that intercepts TLS",
@@ -127,7 +127,8 @@ const advices: Record<string, string> = {
  */
 export function adviceOn(faults: readonly string[], venue: Venue | undefined): string {
   const words = faults.map((fault) => {
-    const advice = advices[fault] ?? "read the venue's notices; if it works elsewhere, check the network path to it";
+    const advice =
+      adviceOnFault[fault] ?? "read the venue's notices; if it works elsewhere, check the network path to it";
     const block = fault === "blocked" ? venue?.blockedIn : undefined;
     return block ? `${advice}; it does not serve ${block.countries.join(", ")} (${block.source})` : advice;
   });

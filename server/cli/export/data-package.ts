@@ -69,11 +69,11 @@ function fieldOf({ name, description, words, isKey, field }: ParquetColumn) {
   };
 }
 
-const units: Record<string, string> = { ms: "milliseconds", s: "seconds", minutes: "minutes", pct: "percent" };
+const unitNames: Record<string, string> = { ms: "milliseconds", s: "seconds", minutes: "minutes", pct: "percent" };
 
 /** The views for analysts name columns after their units. */
 function unitOf(name: string): string | null {
-  return units[/_([a-z]+)$/.exec(name)?.[1] ?? ""] ?? null;
+  return unitNames[/_([a-z]+)$/.exec(name)?.[1] ?? ""] ?? null;
 }
 
 async function writeJson(path: string, value: object): Promise<void> {

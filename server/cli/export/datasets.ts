@@ -102,7 +102,7 @@ export interface Period {
  * lately.
  */
 export async function periodKept(db: Db, what: DatasetName): Promise<Period | null> {
-  const [kept] = await periods[what](db);
+  const [kept] = await periodQueries[what](db);
   return kept!.from && { from: kept!.from, to: kept!.to };
 }
 
@@ -112,7 +112,7 @@ type Kept = { from: null; to: null } | Period;
  * Samples and minutes are stored in chunks. `order by … limit 1` finds the oldest one by an index; `min` would search
  * all chunks.
  */
-const periods: Record<DatasetName, (db: Db) => Promise<Kept[]>> = {
+const periodQueries: Record<DatasetName, (db: Db) => Promise<Kept[]>> = {
   samples: (db) =>
     db.query<Kept>(sql`
       select

@@ -165,9 +165,9 @@ export async function writeDataset(pool: Pool, wanted: RecordFilter, options: Da
       `--from: expected a period of at most ${mostFolders} files, got ${folders.length}; give a later --from`,
     );
   try {
-    await whole(folder, (unfinished) => writeFolders(pool, unfinished, folders, wanted, options));
+    await writeWholeFolder(folder, (unfinished) => writeFolders(pool, unfinished, folders, wanted, options));
   } catch (error) {
-    throw unwritable(options.output, error) ?? error;
+    throw unwritableError(options.output, error) ?? error;
   }
   options.onProgress?.(1);
 }
@@ -177,7 +177,7 @@ export async function writeDataset(pool: Pool, wanted: RecordFilter, options: Da
  * whole or not at all. An export that fails or is stopped leaves nothing; one that is killed leaves the temporary
  * folder.
  */
-async function whole(folder: string, write: (unfinished: string) => Promise<void>): Promise<void> {
+async function writeWholeFolder(folder: string, write: (unfinished: string) => Promise<void>): Promise<void> {
   const unfinished = `${folder}.unfinished`;
   await mkdir(unfinished).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
@@ -188,10 +188,10 @@ async function whole(folder: string, write: (unfinished: string) => Promise<void
   try {
     await write(unfinished);
     for (const entry of await readdir(unfinished, { recursive: true, withFileTypes: true }))
-      if (entry.isDirectory()) await sync(join(entry.parentPath, entry.name));
-    await sync(unfinished);
+      if (entry.isDirectory()) await syncFolder(join(entry.parentPath, entry.name));
+    await syncFolder(unfinished);
     await rename(unfinished, folder);
-    await sync(dirname(folder));
+    await syncFolder(dirname(folder));
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true }).catch(() => {});
     throw error;
@@ -199,7 +199,7 @@ async function whole(folder: string, write: (unfinished: string) => Promise<void
 }
 
 /** Without this, a power failure could lose the names in a folder. */
-async function sync(folder: string): Promise<void> {
+async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder);
   try {
     await handle.sync();
@@ -275,7 +275,7 @@ async function isPartlyDropped(pool: Pool, what: DatasetName, { from }: Period):
 }
 
 /** The error for the user if the output cannot be written; null for any other error. */
-function unwritable(path: string, error: unknown): UserError | null {
+function unwritableError(path: string, error: unknown): UserError | null {
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (!syscall || !["open", "write", "fsync", "mkdir", "rename"].includes(syscall)) return null;
   return new UserError(
@@ -350,7 +350,7 @@ function foldersOf(what: DatasetName, { from, to }: Period): DatasetFolder[] {
   const { folder } = datasets[what];
   const folders: DatasetFolder[] = [];
   for (let start = startOf(folder, from); start < to; start = startAfter(folder, start)) {
-    const period = { from: start < from ? from : start, to: earlier(startAfter(folder, start), to) };
+    const period = { from: start < from ? from : start, to: earlierOf(startAfter(folder, start), to) };
     const name = nameOf(folder, start);
     const stem = `${what}-${+period.from === +start ? name : instantName(period.from)}`;
     folders.push({ path: `what=${what}/${folder}=${name}`, stem, period });
@@ -389,6 +389,6 @@ function instantName(at: Date): string {
   return time === "00:00:00.000Z" ? day : `${day}t${time.replaceAll(":", "").toLowerCase()}`;
 }
 
-function earlier(a: Date, b: Date): Date {
+function earlierOf(a: Date, b: Date): Date {
   return a < b ? a : b;
 }

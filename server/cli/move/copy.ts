@@ -8,9 +8,9 @@ import {
   type Part,
   type Timed,
   windowsOf,
-  within,
+  windowCondition,
 } from "./parts.js";
-import { type Verified, compare } from "./verify.js";
+import { type Verified, compareParts } from "./verify.js";
 
 const dayMs = 86_400_000;
 
@@ -38,13 +38,13 @@ export async function copyByTime(part: Timed, move: ByTime): Promise<void> {
     onWindow(part.part, i / windows.length);
     await target.transaction(async (tx) => {
       await chunks?.(tx, window);
-      await advance(tx, part.part, doneTo, window.to);
+      await noteProgress(tx, part.part, doneTo, window.to);
       await copyRows(source, tx, part, window);
     });
     doneTo = window.to;
     // once a day; roll-ups of raw samples that still exist are refreshed at the end, and compressed only then
     if (dayOf(window.to) > dayOf(window.from))
-      await compress(target, part.kind === "samples" || doneTo < rawFrom ? doneTo : rawFrom);
+      await compressChunks(target, part.kind === "samples" || doneTo < rawFrom ? doneTo : rawFrom);
   }
   if (part.kind === "samples") await target.file("move_chunks", [false]);
 }
@@ -54,7 +54,7 @@ function dayOf(at: Date): number {
 }
 
 /** @throws UserError if the part was not done up to `from`: another move is running */
-export async function advance(tx: Db, part: string, from: Date | null, to: Date): Promise<void> {
+export async function noteProgress(tx: Db, part: string, from: Date | null, to: Date): Promise<void> {
   const noted = await tx.file("move_advance", [part, from, to]);
   if (noted.length === 0)
     throw new UserError(
@@ -68,7 +68,7 @@ export async function doneUntil(db: Db, part: string): Promise<Date | null> {
 }
 
 /** Compresses every chunk that is due and ends by `endsBy`. */
-export async function compress(target: Db, endsBy: Date): Promise<void> {
+export async function compressChunks(target: Db, endsBy: Date): Promise<void> {
   for (;;) {
     // upkeep chooses, as it does later
     const [row] = await target.query<{ chunk: string | null }>(
@@ -102,7 +102,7 @@ const batchRows = 5_000;
  * @returns the number of rows
  */
 async function copyRows(source: Pool, tx: Db, part: Part, window: CopiedWindow | null): Promise<number> {
-  const [condition, values] = within(part, window);
+  const [condition, values] = windowCondition(part, window);
   const rows = await source.textRows(
     `select row(${part.columns})::text from ${part.reads} where ${condition}`,
     values,
@@ -128,7 +128,12 @@ async function copyRows(source: Pool, tx: Db, part: Part, window: CopiedWindow |
  * Records in the target that a move has begun, so that later runs continue it. From then on no core can lead on the
  * target until the move is finished.
  */
-export async function mark(source: Pool, target: Pool, parts: Part[], { identity, state }: MoveSource): Promise<void> {
+export async function markMoved(
+  source: Pool,
+  target: Pool,
+  parts: Part[],
+  { identity, state }: MoveSource,
+): Promise<void> {
   const [fence] = await source.query<{ highest: number }>(
     sql`select coalesce(max(fence), 0) as highest from leader where office = 'engine'`,
   );
@@ -172,7 +177,7 @@ export async function copyTables(
       await copyRows(source, tx, table, null);
       await goOnCounting(source, tx, table);
     }
-    const compared = await compare(source, tx, tables);
+    const compared = await compareParts(source, tx, tables);
     await asItWas();
     await noteVerified(tx, [...compared, ...timed]);
   });

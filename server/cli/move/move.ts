@@ -44,7 +44,7 @@ export async function run({ values }: Given): Promise<void> {
         "every user who can list this machine's processes can read the password in --to; use --to - or ~/.pgpass",
       );
     const registry = await loadRegistry(settings.registry, settings.probesPerAddress ?? 1);
-    const target = await open(life, "target", to, log);
+    const target = await openPool(life, "target", to, log);
     const source = await openSource(life, settings, log);
     const stopping = new AbortController();
     const startedMs = performance.now();
@@ -90,15 +90,15 @@ async function targetUrl(given: unknown): Promise<string> {
  * meanwhile.
  */
 async function openSource(life: Life, { databaseUrl, dataDir }: Settings, log: Log): Promise<Pool> {
-  if (databaseUrl !== null) return open(life, "source", databaseUrl, log);
+  if (databaseUrl !== null) return openPool(life, "source", databaseUrl, log);
   const database = await startEmbedded({ dataDir, port: 0, log });
   life.onClose("embedded database", database.close);
   // a crash rejects this promise; it is not awaited, so the uncaught error ends the program
   void database.failed;
-  return open(life, "source", database.url, log);
+  return openPool(life, "source", database.url, log);
 }
 
-async function open(life: Life, name: "source" | "target", url: string, log: Log): Promise<Pool> {
+async function openPool(life: Life, name: "source" | "target", url: string, log: Log): Promise<Pool> {
   const pool = await connect(
     url,
     // the second one looks up the lock's holder while a migration waits for a lock on the first

@@ -4,9 +4,9 @@ import { UserError } from "../../../shared/process/user-error.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { migrate } from "../../database/migrate.js";
 import { schemaState } from "../../database/schema-state.js";
-import { advance, compress, copyByTime, copyTables, doneUntil, mark } from "./copy.js";
+import { noteProgress, compressChunks, copyByTime, copyTables, doneUntil, markMoved } from "./copy.js";
 import { type Part, isTimed, type MoveSource } from "./parts.js";
-import { compare, type Verified, verifiedParts } from "./verify.js";
+import { compareParts, type Verified, verifiedParts } from "./verify.js";
 
 const dayMs = 86_400_000;
 
@@ -55,24 +55,24 @@ async function moveOn(options: MoveOptions): Promise<Moved> {
   const read = await readSource(source, sourceIsOurs);
   const found = await readTarget(target, read);
   if (found instanceof Date) return { verified: await verifiedParts(target), finishedBefore: found };
-  if (found === "empty") await begin(options, read);
+  if (found === "empty") await beginMove(options, read);
 
   const [state] = await target.query<{ verified: boolean }>(
     sql`select verified_at is not null as verified from moving.state`,
   );
   if (!state!.verified) await copyAndVerify(options, read);
-  await settle(options, read);
+  await settleTarget(options, read);
   await target.file("move_finish");
   return { verified: await verifiedParts(target), finishedBefore: null };
 }
 
-async function begin(options: MoveOptions, read: MoveSource): Promise<void> {
+async function beginMove(options: MoveOptions, read: MoveSource): Promise<void> {
   const { source, target, registry, log } = options;
   // without venues and regions: those of the source are copied with their ids
   await migrate(target, { ...registry, venues: [], regions: [] }, log);
   const parts = await partsOf(target);
   await refuseFilled(target, parts);
-  await mark(source, target, parts, read);
+  await markMoved(source, target, parts, read);
 }
 
 async function copyAndVerify(options: MoveOptions, read: MoveSource): Promise<void> {
@@ -80,10 +80,10 @@ async function copyAndVerify(options: MoveOptions, read: MoveSource): Promise<vo
   const parts = await partsOf(target);
   const rawFrom = read.rawFrom ?? new Date();
   if (!(await isAnythingDone(target))) await sealHistory(target, parts, rawFrom);
-  const onWindow = stepper(options, "copying");
+  const onWindow = progressOf(options, "copying");
   for (const part of parts.filter(isTimed)) await copyByTime(part, { source, target, rawFrom, onWindow });
-  const timed = await compare(source, target, parts.filter(isTimed), stepper(options, "comparing"));
-  stepper(options, "tables")("", 0);
+  const timed = await compareParts(source, target, parts.filter(isTimed), progressOf(options, "comparing"));
+  progressOf(options, "tables")("", 0);
   await copyTables(source, target, parts, timed, async () => {
     const { state } = await readSource(source, options.sourceIsOurs);
     refuseChanged(read.state, state);
@@ -94,10 +94,10 @@ async function copyAndVerify(options: MoveOptions, read: MoveSource): Promise<vo
  * Rolls up the copied samples, day by day. Afterwards the roll-ups also contain what the source had not rolled up yet,
  * and the target regards every bucket as complete. Then compresses the chunks that are due.
  */
-async function settle(options: MoveOptions, read: MoveSource): Promise<void> {
+async function settleTarget(options: MoveOptions, read: MoveSource): Promise<void> {
   const { target } = options;
   const step = "rolled up";
-  const stepped = stepper(options, "rolling up");
+  const stepped = progressOf(options, "rolling up");
   const now = new Date();
   const from = read.rawFrom ?? now;
   let doneTo = await doneUntil(target, step);
@@ -105,12 +105,12 @@ async function settle(options: MoveOptions, read: MoveSource): Promise<void> {
     stepped("", (ms - +from) / (+now - +from));
     const to = new Date(Math.min(Math.floor(ms / dayMs + 1) * dayMs, +now));
     await target.query(sql`call upkeep.refresh_all(${new Date(ms)}, ${to})`);
-    await advance(target, step, doneTo, to);
+    await noteProgress(target, step, doneTo, to);
     doneTo = to;
     ms = +to;
   }
-  stepper(options, "compressing")("", 0);
-  await compress(target, now);
+  progressOf(options, "compressing")("", 0);
+  await compressChunks(target, now);
   await target.script("analyze");
 }
 
@@ -120,7 +120,7 @@ async function isAnythingDone(target: Db): Promise<boolean> {
 }
 
 /** Reports the progress of a step, and ends the move there if the signal has stopped it. */
-function stepper({ signal, onProgress }: MoveOptions, step: string) {
+function progressOf({ signal, onProgress }: MoveOptions, step: string) {
   return (part: string, share: number) => {
     if (signal?.aborted) throw new Stopped();
     onProgress?.(part === "" ? step : `${step} ${part}`, share);

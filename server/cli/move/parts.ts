@@ -47,13 +47,13 @@ export async function windowsOf(source: Db, part: Timed): Promise<CopiedWindow[]
   if (oldest === null) return [];
   const { windowMs } = part;
   const windows: CopiedWindow[] = [];
-  for (let ms = floor(+oldest, windowMs); ms <= +newest; ms += windowMs)
+  for (let ms = floorTo(+oldest, windowMs); ms <= +newest; ms += windowMs)
     windows.push({ from: new Date(ms), to: new Date(ms + windowMs) });
   return windows;
 }
 
 /** The condition that selects a window's rows, with `$1` and `$2`. For a table it selects all rows. */
-export function within(part: Part, window: CopiedWindow | null): [string, Date[]] {
+export function windowCondition(part: Part, window: CopiedWindow | null): [string, Date[]] {
   if (window === null || part.kind === "table") return ["true", []];
   return [`${part.at} >= $1 and ${part.at} < $2`, [window.from, window.to]];
 }
@@ -65,6 +65,6 @@ export interface MoveSource {
   rawFrom: Date | null;
 }
 
-function floor(ms: number, stepMs: number): number {
+function floorTo(ms: number, stepMs: number): number {
   return Math.floor(ms / stepMs) * stepMs;
 }

@@ -1,6 +1,6 @@
 import { type Db, sql } from "../../../shared/database/pool.js";
 import { UserError } from "../../../shared/process/user-error.js";
-import { type CopiedWindow, isTimed, type Part, windowsOf, within } from "./parts.js";
+import { type CopiedWindow, isTimed, type Part, windowsOf, windowCondition } from "./parts.js";
 
 /** A part that is the same on both sides. */
 export interface Verified {
@@ -16,7 +16,7 @@ export interface Verified {
  * @param onWindow called before each window, as in `copyByTime`
  * @throws UserError if the two sides differ. It names the first differing window of each part
  */
-export async function compare(
+export async function compareParts(
   source: Db,
   target: Db,
   parts: Part[],
@@ -33,12 +33,12 @@ export async function compare(
       const [here, there] = await Promise.all([sumOf(source, part, window), sumOf(target, part, window)]);
       if (!differs && (here.rows !== there.rows || here.sum !== there.sum)) {
         differs = true;
-        differing.push(difference(part, window, here.rows, there.rows));
+        differing.push(differenceText(part, window, here.rows, there.rows));
       }
       rows += here.rows;
       sum += BigInt(here.sum);
     }
-    if (isTimed(part)) differing.push(...(await beyond(target, part, rows)));
+    if (isTimed(part)) differing.push(...(await rowsBeyondSource(target, part, rows)));
     verified.push({ part: part.part, rows, checksum: checksumOf(sum) });
   }
   if (differing.length > 0)
@@ -56,7 +56,7 @@ export function verifiedParts(target: Db): Promise<Verified[]> {
 }
 
 async function sumOf(db: Db, part: Part, window: CopiedWindow | null) {
-  const [condition, values] = within(part, window);
+  const [condition, values] = windowCondition(part, window);
   const [row] = await db.text<{ rows: number; sum: string }>(
     `select count(*) as rows, coalesce(sum(hashtextextended(row(${part.columns})::text, 0)), 0)::text as sum
      from ${part.reads} where ${condition}`,
@@ -66,12 +66,12 @@ async function sumOf(db: Db, part: Part, window: CopiedWindow | null) {
 }
 
 /** Rows of the target at times at which the source has none. */
-async function beyond(target: Db, part: Part, expected: number) {
+async function rowsBeyondSource(target: Db, part: Part, expected: number) {
   const [row] = await target.text<{ rows: number }>(`select count(*) as rows from ${part.reads}`, []);
   return row!.rows > expected ? [`${part.part}: ${row!.rows} rows instead of ${expected}`] : [];
 }
 
-function difference({ part }: Part, window: CopiedWindow | null, here: number, there: number): string {
+function differenceText({ part }: Part, window: CopiedWindow | null, here: number, there: number): string {
   const when = window ? ` from ${window.from.toISOString()}` : "";
   return here === there
     ? `${part}${when}: ${here} rows on both sides, but they differ`

@@ -3,7 +3,7 @@ import type { Db } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
 import { queryAtScrape, addGauge, addLabelledGauge, type OwnMetrics } from "../../../shared/log/own-metrics.js";
 import type { Settled } from "./attempts.js";
-import { type Format, formats } from "./formats/webhook-request.js";
+import { type Format, alertFormats } from "./formats/webhook-request.js";
 import type { DeliveryOutcome } from "./retry-rules.js";
 
 /** Metrics of the alerts that a core sends. */
@@ -29,7 +29,7 @@ interface ChannelState {
   age_seconds: number;
 }
 
-const results = [
+const attemptResults = [
   "delivered",
   "refused",
   "timeout",
@@ -95,8 +95,8 @@ export function makeAlertMetrics(registry: OwnMetrics, db: Db, log: Log, hasKey:
     registers,
   });
   // a counter must be scraped at 0 for its first increase to show
-  for (const format of formats) {
-    for (const result of results) attempts.inc({ format, result }, 0);
+  for (const format of alertFormats) {
+    for (const result of attemptResults) attempts.inc({ format, result }, 0);
     for (const histogram of [seconds, firstSent, delivered]) histogram.zero({ format });
   }
   for (const cause of switchOffCauses) off.inc({ cause }, 0);

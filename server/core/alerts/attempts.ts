@@ -84,7 +84,7 @@ export function makeAttempts(options: AttemptsOptions): Attempts {
   async function allAnswered(endMs: number): Promise<void> {
     if (inProgress === 0) return;
     const answered = new Promise<void>((resolve) => (onIdle = resolve));
-    await Promise.race([answered, pause(endMs - performance.now())]);
+    await Promise.race([answered, pauseFor(endMs - performance.now())]);
   }
 
   return {
@@ -104,7 +104,7 @@ function ownFault(error: string): DeliveryOutcome {
   return { result: "ours", error, status: null, durationMs: 0, answer: null, retryAfterMs: null };
 }
 
-function pause(ms: number): Promise<void> {
+function pauseFor(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 

@@ -36,8 +36,8 @@ export interface Channel {
   } | null;
 }
 
-export const floors = ["degraded", "outage"] as const;
-type Floor = (typeof floors)[number];
+export const severityFloors = ["degraded", "outage"] as const;
+type Floor = (typeof severityFloors)[number];
 
 /** Oldest first. */
 export async function channelsOf(

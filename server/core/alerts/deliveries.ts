@@ -78,12 +78,12 @@ export async function deliveriesOf(
     const [found] = await db.query(sql`select from incident where slug = ${incident}`);
     if (!found) throw await unknownIncident(db, incident);
   }
-  return ask(db, null, channel, incident, state, since, limit);
+  return askDeliveries(db, null, channel, incident, state, since, limit);
 }
 
 /** @throws UserError when there is no delivery of that number */
 export async function deliveryOf(db: Db, id: number): Promise<Delivery> {
-  const [delivery] = await ask(db, id, null, null, null, null, 1);
+  const [delivery] = await askDeliveries(db, id, null, null, null, null, 1);
   if (delivery) return delivery;
   throw await unknownDeliveries(db, [id]);
 }
@@ -100,7 +100,7 @@ async function unknownDeliveries(db: Db, ids: readonly number[]): Promise<UserEr
   );
 }
 
-async function ask(db: Db, ...values: unknown[]): Promise<Delivery[]> {
+async function askDeliveries(db: Db, ...values: unknown[]): Promise<Delivery[]> {
   const rows = await db.file<{ body: Delivery }>("deliveries", values);
   return rows.map(({ body }) => body);
 }
@@ -157,7 +157,8 @@ export async function* replayAll(
       yield { replay, sent: null };
       continue;
     }
-    if (last?.delivery.channel === replay.channel) await pause(deliveryRules.pace_ms[last.delivery.format], signal);
+    if (last?.delivery.channel === replay.channel)
+      await pauseUnlessAborted(deliveryRules.pace_ms[last.delivery.format], signal);
     if (signal.aborted) return;
     last = await sendNow(by, replay.channel, replay.event);
     const { status, retryAfterMs } = last.outcome;
@@ -168,7 +169,7 @@ export async function* replayAll(
 }
 
 /** Resolves at once when the signal aborts. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
+async function pauseUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, null, { signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });

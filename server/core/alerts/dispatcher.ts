@@ -124,7 +124,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   async function expandEvents(): Promise<void> {
-    const { events, deliveries, skipped, dropped, more } = await expand(db);
+    const { events, deliveries, skipped, dropped, more } = await expandNext(db);
     if (deliveries > 0) mayBeDue = true;
     if (deliveries + dropped > 0) log.info("alerts", { events, deliveries, skipped, dropped });
     if (!more) return;
@@ -201,12 +201,12 @@ interface Expanded {
   more: boolean;
 }
 
-const nothing: Expanded = { events: 0, deliveries: 0, skipped: 0, dropped: 0, more: false };
+const nothingExpanded: Expanded = { events: 0, deliveries: 0, skipped: 0, dropped: 0, more: false };
 
-async function expand(db: DispatcherOptions["db"]): Promise<Expanded> {
+async function expandNext(db: DispatcherOptions["db"]): Promise<Expanded> {
   return db.transaction(async (tx) => {
     const [outbox] = await tx.file<{ held: boolean }>("hold_outbox");
-    if (!outbox!.held) return nothing;
+    if (!outbox!.held) return nothingExpanded;
     const [row] = await tx.file<Expanded>("expand_alerts", [null, deliveriesAtOnce]);
     return row!;
   });

@@ -15,7 +15,7 @@ import { retryAfterMs } from "../../../shared/http/retry-after.js";
 import { checkedLookup, type Lookup, makeLookup, Unresolved, Unsafe } from "../../../shared/http/safe-address.js";
 import { ownTrouble } from "../../../shared/measurement/local-errno.js";
 import type { WebhookRequest } from "./formats/webhook-request.js";
-import { hostOf, problemOfUrl } from "./receiver-url.js";
+import { bareHostOf, problemOfUrl } from "./receiver-url.js";
 import type { DeliveryOutcome, Ending } from "./retry-rules.js";
 
 /** The time limit in the contract. */
@@ -99,18 +99,18 @@ const stalledMs = 1000;
 /** @throws the error if it is a bug of ours */
 function endingOf(exchange: EndedExchange, { url, deadlineMs, maxWireBytes }: BoundedRequest): Ending {
   const { end, status } = exchange;
-  const host = hostOf(url);
+  const host = bareHostOf(url);
   switch (end.kind) {
     case "answered":
       return endingByStatus(exchange, host);
     case "oversize":
       return status === null
-        ? unreachable(
+        ? unreachableEnding(
             `expected an answer of ${host}, got more than ${maxWireBytes / 1024} KiB or ${maxInterim} interim answers without one`,
           )
         : endingByStatus(exchange, host);
     case "upgraded":
-      return unreachable(`expected an answer of ${host}, got a change of protocol`);
+      return unreachableEnding(`expected an answer of ${host}, got a change of protocol`);
     case "unsent":
       return {
         ...certainlyOurs,
@@ -127,7 +127,7 @@ function endingOf(exchange: EndedExchange, { url, deadlineMs, maxWireBytes }: Bo
   }
 }
 
-function unreachable(error: string): Ending {
+function unreachableEnding(error: string): Ending {
   return { result: "unreachable", error };
 }
 
@@ -170,7 +170,7 @@ function endingByFault({ awaited, reused }: EndedExchange, host: string, error: 
     return { ...certainlyOurs, error: `${message}; the connection was reused` };
   if (codes.every(isOurs)) return { result: "ours", error: message };
   if (codes.every((code) => code === "ETIMEDOUT")) return { result: "timeout", error: message };
-  return unreachable(message);
+  return unreachableEnding(message);
 }
 
 /**
@@ -178,10 +178,10 @@ function endingByFault({ awaited, reused }: EndedExchange, host: string, error: 
  * which is the case for every host once our own network is down. Others come from a firewall on this machine, or from a
  * machine without IPv6. A needless retry costs less than giving up an alert that was never sent.
  */
-const noWayOut = new Set(["EHOSTUNREACH", "EACCES", "EPERM", "EAFNOSUPPORT"]);
+const addressRefusedErrnos = new Set(["EHOSTUNREACH", "EACCES", "EPERM", "EAFNOSUPPORT"]);
 
 function isOurs(code: string): boolean {
-  return ownTrouble.has(code) || noWayOut.has(code);
+  return ownTrouble.has(code) || addressRefusedErrnos.has(code);
 }
 
 function isBroken(code: string): boolean {
@@ -191,7 +191,7 @@ function isBroken(code: string): boolean {
 const mostCharacters = 1000;
 
 /** Characters that change the writing direction, and invisible characters. */
-const tricks = /[\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
+const hiddenMarks = /[\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 /**
  * The beginning of an answer as text that can be stored and shown. Control characters except line ends become spaces,
@@ -205,7 +205,7 @@ function beginningOf(answer: Buffer, request: WebhookRequest): string | null {
     .reduce((text, secret) => text.replaceAll(secret, "…"), new TextDecoder().decode(answer))
     .replace(/\r\n?/g, "\n")
     .replace(/[^\P{Cc}\n]/gu, " ")
-    .replace(tricks, "")
+    .replace(hiddenMarks, "")
     .trim();
   const beginning = [...clean].slice(0, mostCharacters).join("");
   return beginning === "" ? null : beginning;

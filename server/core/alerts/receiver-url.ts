@@ -14,7 +14,7 @@ export function problemOfUrl(text: string, allowLoopback: boolean): string | nul
   if (!URL.canParse(text)) return "expected a URL such as https://example.com/alerts, got something else";
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:") return `expected a URL with https:, got ${url.protocol}`;
-  const host = hostOf(url);
+  const host = bareHostOf(url);
   if (url.username !== "" || url.password !== "")
     return `expected a URL without user and password, got one with them before ${host}`;
   if (host.endsWith(".")) return `expected a host without a dot at its end, got ${host}`;
@@ -23,7 +23,7 @@ export function problemOfUrl(text: string, allowLoopback: boolean): string | nul
 }
 
 /** Without the brackets of IPv6. */
-export function hostOf(url: URL): string {
+export function bareHostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1");
 }
 
@@ -41,7 +41,7 @@ function problemOfHost(host: string, allowLoopback: boolean): string | null {
 /** For an allowed host. http is allowed only to a host that is known to be this machine without DNS. */
 function problemOfScheme(url: URL): string | null {
   if (url.protocol === "https:") return null;
-  const host = hostOf(url);
+  const host = bareHostOf(url);
   const isLoopback = isLocalhost(host) || (isIP(host) !== 0 && kindOfAddress(host) === "loopback");
   return isLoopback ? null : `expected a URL with https:, got http: to ${host}`;
 }

@@ -17,7 +17,7 @@ export interface Sealing {
 }
 
 /** Layout: version, id of the key, nonce, tag, ciphertext. */
-const version = 1;
+const sealVersion = 1;
 const keyBytes = 4;
 const nonceBytes = 12;
 const tagBytes = 16;
@@ -32,7 +32,7 @@ const headBytes = 1 + keyBytes;
 export function makeSealing(key: Buffer): Sealing {
   // distinguishes a wrong key from a damaged text, and reveals nothing about the key
   const mark = createHmac("sha256", key).update("venuewatch: which key").digest().subarray(0, keyBytes);
-  const head = Buffer.concat([Buffer.of(version), mark]);
+  const head = Buffer.concat([Buffer.of(sealVersion), mark]);
 
   return {
     head,
@@ -46,9 +46,9 @@ export function makeSealing(key: Buffer): Sealing {
     },
 
     open(sealed, of) {
-      if (sealed[0] !== version)
+      if (sealed[0] !== sealVersion)
         throw new UserError(
-          `the ${of} was encrypted by a newer build (format ${sealed[0]}, this build knows ${version}); run that build`,
+          `the ${of} was encrypted by a newer build (format ${sealed[0]}, this build knows ${sealVersion}); run that build`,
         );
       if (!sealed.subarray(1, headBytes).equals(mark))
         throw new UserError(`the ${of} was encrypted with another CHANNEL_KEY; set that one`);
@@ -100,17 +100,17 @@ function urlOf(text: string, allowLoopback: boolean): Credential {
   return { text, shownAs: `${origin}/…${end}` };
 }
 
-const prefix = "whsec_";
+const secretPrefix = "whsec_";
 
 /** A new signing secret in the format of Standard Webhooks, whose libraries accept it as it is shown. */
 export function makeSigningSecret(): string {
-  return prefix + randomBytes(32).toString("base64");
+  return secretPrefix + randomBytes(32).toString("base64");
 }
 
 /** @throws Error when it is not a signing secret */
 export function bytesOfSecret(secret: string): Buffer {
-  if (!secret.startsWith(prefix)) throw new Error(`expected a signing secret, which begins with ${prefix}`);
-  return Buffer.from(secret.slice(prefix.length), "base64");
+  if (!secret.startsWith(secretPrefix)) throw new Error(`expected a signing secret, which begins with ${secretPrefix}`);
+  return Buffer.from(secret.slice(secretPrefix.length), "base64");
 }
 
 /** Columns of a channel that was not removed, as queries such as channel_destination.sql return them. */

@@ -53,12 +53,12 @@ export function compareIncidents(
   }
   for (const one of left.recorded)
     lines.push({
-      ...alone("only recorded", slugsAround(one, replayed, endsAt)),
+      ...unpairedLine("only recorded", slugsAround(one, replayed, endsAt)),
       recorded: one,
     });
   for (const one of left.replayed)
     lines.push({
-      ...alone("only in the replay", slugsAround(one, recorded, endsAt)),
+      ...unpairedLine("only in the replay", slugsAround(one, recorded, endsAt)),
       replayed: one,
     });
   return lines.sort((a, b) => inOrder(incidentOf(a), incidentOf(b)));
@@ -70,7 +70,7 @@ function pairOf(recorded: Incident, replayed: Incident): ComparisonLine {
   return { verdict, recorded, replayed, differences, within: [] };
 }
 
-function alone(verdict: ComparisonLine["verdict"], within: string[]): ComparisonLine {
+function unpairedLine(verdict: ComparisonLine["verdict"], within: string[]): ComparisonLine {
   return { verdict, recorded: null, replayed: null, differences: [], within };
 }
 

@@ -65,7 +65,7 @@ export async function evaluateDue(deciding: Deciding): Promise<Next | null> {
   const { pool, log, rules, settleMs, term, stillLeads, metrics, onAlert } = deciding;
   const { ahead, doubt } = deciding;
   const askedAtMs = performance.now();
-  const { now, upTo, tickedAt, hoursAreDue, doubtful } = await clocks(pool, settleMs);
+  const { now, upTo, tickedAt, hoursAreDue, doubtful } = await readClocks(pool, settleMs);
   if (tickedAt && tickedAt > now) {
     ahead.failed("ticks", { now, tickedAt });
     return { inMs: rules.step_ms, upToDate: true };
@@ -151,7 +151,7 @@ interface Clocks {
 }
 
 /** Uses the database's clock, so that all cores agree on the time. */
-async function clocks(pool: Pool, settleMs: number): Promise<Clocks> {
+async function readClocks(pool: Pool, settleMs: number): Promise<Clocks> {
   const [row] = await pool.file<Clocks>("engine_clocks", [settleMs, pauseMs]);
   return row!;
 }

@@ -52,7 +52,7 @@ export function replayText(replay: Replay): string {
 
 function headOf({ from, to, cut, venue, changed, instants, tookMs }: Replay): string[] {
   return [
-    `Replay of ${second(from)} to ${second(to)}, ${venue ?? "all venues"}`,
+    `Replay of ${toSecond(from)} to ${toSecond(to)}, ${venue ?? "all venues"}`,
     ...(cut ? ["The replay ends there: the engine has not decided later instants"] : []),
     ...(changed.length === 0
       ? ["Rules: the present ones, unchanged"]
@@ -73,7 +73,7 @@ function tableOf(lines: ComparisonLine[]): string[] {
   const components = Math.max(...lines.map((one) => incidentOf(one).component.length));
   return lines.map((line) => {
     const { startedAt, slug, component } = incidentOf(line);
-    return `  ${second(startedAt)}  ${slug.padEnd(slugs)}  ${component.padEnd(components)}  ${summaryOf(line)}`;
+    return `  ${toSecond(startedAt)}  ${slug.padEnd(slugs)}  ${component.padEnd(components)}  ${summaryOf(line)}`;
   });
 }
 
@@ -84,7 +84,7 @@ function summaryOf(line: ComparisonLine): string {
   if (recorded && replayed && recorded.slug !== replayed.slug) parts.push(`named ${replayed.slug} in the replay`);
   if (byHand) parts.push(`retracted by hand: ${byHand}`);
   else if (retractedAt && !differences.some(({ what }) => what === "retracted"))
-    parts.push(`retracted ${second(retractedAt)}`);
+    parts.push(`retracted ${toSecond(retractedAt)}`);
   return parts.join("; ");
 }
 
@@ -140,6 +140,6 @@ function footOf(replay: Replay): string[] {
   ];
 }
 
-function second(at: Date): string {
+function toSecond(at: Date): string {
   return at.toISOString().replace(/\.000Z$/, "Z");
 }

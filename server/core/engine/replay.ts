@@ -131,10 +131,10 @@ async function planOf(pool: Pool, { from, to, venue, rules: others }: ReplayOpti
   if (ticked_at === null || kept_since === null)
     throw new UserError("Nothing to replay: the engine has not decided any instant yet");
   if (to !== null && to <= from)
-    throw new UserError(`--to must be later than --from, got --from ${iso(from)} --to ${iso(to)}`);
+    throw new UserError(`--to must be later than --from, got --from ${isoText(from)} --to ${isoText(to)}`);
   if (from >= ticked_at)
     throw new UserError(
-      `--from ${iso(from)}: the engine has only decided up to ${iso(ticked_at)}; choose an earlier time`,
+      `--from ${isoText(from)}: the engine has only decided up to ${isoText(ticked_at)}; choose an earlier time`,
     );
 
   const asked = to ?? ticked_at;
@@ -143,7 +143,7 @@ async function planOf(pool: Pool, { from, to, venue, rules: others }: ReplayOpti
   const last = Math.floor(Math.min(+asked, +ticked_at) / step) * step;
   if (last < first)
     throw new UserError(
-      `The engine decides every ${step} ms, and no such instant lies between ${iso(from)} and ${iso(asked)}; choose a longer period`,
+      `The engine decides every ${step} ms, and no such instant lies between ${isoText(from)} and ${isoText(asked)}; choose a longer period`,
     );
   // the longest time for which a state's past matters
   const warmMs =
@@ -167,14 +167,14 @@ async function planOf(pool: Pool, { from, to, venue, rules: others }: ReplayOpti
 }
 
 async function decideAgain(run: Run): Promise<number> {
-  await begin(run);
+  await beginReplay(run);
   const retractions = await manualRetractions(run);
   const pace = { items: 4 };
   let instants = 0;
   for (let at = +run.from; at < +run.to || instants === 0; at += pieceMs) {
     const upTo = new Date(Math.min(at + pieceMs, +run.to));
     const isFirst = at === +run.from;
-    await load(run, isFirst ? run.samplesFrom : new Date(at - run.reachMs), upTo);
+    await loadSamples(run, isFirst ? run.samplesFrom : new Date(at - run.reachMs), upTo);
     if (isFirst) await warmUp(run, pace);
     instants += await decideUntil(run, upTo, retractions, pace);
     if (run.signal.aborted) break;
@@ -182,7 +182,7 @@ async function decideAgain(run: Run): Promise<number> {
   return instants;
 }
 
-async function begin({ tables, from, warmFrom, samplesFrom, venue, ...run }: Run): Promise<void> {
+async function beginReplay({ tables, from, warmFrom, samplesFrom, venue, ...run }: Run): Promise<void> {
   await tables.within(async (tx) => {
     await tx.query(sql`select engine.make_replay_tables()`);
     if (venue !== null) await tx.query(sql`select engine.watch_in_replay(${venue})`);
@@ -206,10 +206,10 @@ async function manualRetractions({ pool, from, to }: Run): Promise<Date[]> {
 }
 
 /** Replaces the copied samples by those after the first instant, up to the second. */
-async function load({ tables, components, signal }: Run, after: Date, upTo: Date): Promise<void> {
+async function loadSamples({ tables, components, signal }: Run, after: Date, upTo: Date): Promise<void> {
   // qualified with the schema: truncating the wrong table would delete the recorded samples
   await tables.within((tx) => tx.query(sql`truncate ${sql.ident(tables.name, "sample")}`));
-  await throttled(components, { items: 4 }, signal, (some) =>
+  await inTurns(components, { items: 4 }, signal, (some) =>
     tables.within(async (tx) => {
       await tx.file("replay_load", [some, after, upTo]);
     }),
@@ -220,7 +220,7 @@ async function load({ tables, components, signal }: Run, after: Date, upTo: Date
 async function warmUp({ tables, from, rules, signal }: Run, pace: PoolPace): Promise<void> {
   const due = await tables.within((tx) => dueInstants(tx, justBefore(from), rules));
   const instants = due.map(({ at }) => at);
-  await throttled(instants, pace, signal, (some) =>
+  await inTurns(instants, pace, signal, (some) =>
     tables.within(async (tx) => {
       await tx.file("replay_warm_up", [some, JSON.stringify(rules)]);
     }),
@@ -253,7 +253,7 @@ async function decideAll(
   instants: Date[],
   pace: PoolPace,
 ): Promise<void> {
-  await throttled(instants, pace, signal, async (some) => {
+  await inTurns(instants, pace, signal, async (some) => {
     const rows = await tables.within((tx) =>
       tx.file<{ decided: Decided | Refused }>("replay_decide", [some, JSON.stringify(rules), version]),
     );
@@ -313,7 +313,7 @@ function requireSamples({ from, samplesFrom }: Plan, keptSince: Date, droppedBef
   const earliest = missesSome ? new Date(+keptSince + +from - +samplesFrom) : keptSince;
   if (from < earliest)
     throw new UserError(
-      `--from ${iso(from)}: samples are kept since ${iso(keptSince)}, so the earliest possible start is ${iso(earliest)}`,
+      `--from ${isoText(from)}: samples are kept since ${isoText(keptSince)}, so the earliest possible start is ${isoText(earliest)}`,
     );
 }
 
@@ -338,7 +338,7 @@ function justBefore(from: Date): Date {
   return new Date(+from - 1);
 }
 
-function iso(at: Date): string {
+function isoText(at: Date): string {
   return at.toISOString().replace(".000Z", "Z");
 }
 
@@ -351,7 +351,7 @@ interface PoolPace {
 }
 
 /** Processes items in order, in batches of about `turnMs`. Stops early when the signal is aborted. */
-async function throttled<Item>(
+async function inTurns<Item>(
   items: readonly Item[],
   pace: PoolPace,
   signal: AbortSignal,
@@ -382,7 +382,7 @@ interface TemporarySchema {
   drop: () => Promise<void>;
 }
 
-const prefix = "venuewatch_replay_";
+const schemaPrefix = "venuewatch_replay_";
 
 /**
  * A run that has not updated `alive_at` for this long was killed, and its schema may be dropped. A batch takes a
@@ -397,8 +397,8 @@ const abandonedAfter = "10 minutes";
  */
 async function makeTemporarySchema(pool: Pool): Promise<TemporarySchema> {
   await dropAbandoned(pool);
-  const name = `${prefix}${randomBytes(6).toString("hex")}`;
-  await create(pool, name);
+  const name = `${schemaPrefix}${randomBytes(6).toString("hex")}`;
+  await createSchema(pool, name);
 
   return {
     name,
@@ -411,11 +411,11 @@ async function makeTemporarySchema(pool: Pool): Promise<TemporarySchema> {
         await tx.query(sql`set local search_path = ${sql.ident(name)}, venuewatch, public`);
         return work(tx);
       }),
-    drop: () => drop(pool, name),
+    drop: () => dropSchema(pool, name),
   };
 }
 
-async function create(pool: Pool, name: string): Promise<void> {
+async function createSchema(pool: Pool, name: string): Promise<void> {
   try {
     await pool.transaction(async (tx) => {
       await tx.query(sql`create schema ${sql.ident(name)}`);
@@ -447,13 +447,13 @@ async function dropAbandoned(pool: Pool): Promise<void> {
   const schemas = await pool.query<{ name: string }>(sql`
     select n.nspname as name
     from pg_namespace n
-    where n.nspname ~ ${`^${prefix}[0-9a-f]{12}$`} and pg_has_role(n.nspowner, 'usage')
+    where n.nspname ~ ${`^${schemaPrefix}[0-9a-f]{12}$`} and pg_has_role(n.nspowner, 'usage')
   `);
   for (const { name } of schemas)
     await pool.transaction(async (tx) => {
       // two concurrent clean-ups would drop the same schema
       await tx.query(sql`select pg_advisory_xact_lock(hashtextextended('venuewatch.replay', 0))`);
-      if (await isAbandoned(tx, name)) await drop(tx, name);
+      if (await isAbandoned(tx, name)) await dropSchema(tx, name);
     });
 }
 
@@ -468,6 +468,6 @@ async function isAbandoned(tx: Db, name: string): Promise<boolean> {
   return run!.left;
 }
 
-async function drop(db: Db, name: string): Promise<void> {
+async function dropSchema(db: Db, name: string): Promise<void> {
   await db.query(sql`drop schema if exists ${sql.ident(name)} cascade`);
 }

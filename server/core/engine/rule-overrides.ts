@@ -1,6 +1,6 @@
 import { UserError } from "../../../shared/process/user-error.js";
 import { readJsonFile } from "../../../shared/registry/json-file.js";
-import { rules, type RulesRow, publicName } from "../../../shared/rules/engine-rules.js";
+import { engineRules, type RulesRow, publicName } from "../../../shared/rules/engine-rules.js";
 import type { Rule } from "../../../shared/rules/probe-rules.js";
 
 // Rules that an operator overrides in a replay, read from a file.
@@ -30,7 +30,7 @@ export async function readRuleOverrides(path: string): Promise<Partial<RulesRow>
   const problems: string[] = [];
   const overrides: Partial<RulesRow> = {};
   for (const [name, given] of entriesOf(value, path)) {
-    const rule = rules.find((one) => [one.name, publicName(one.name)].includes(name));
+    const rule = engineRules.find((one) => [one.name, publicName(one.name)].includes(name));
     if (!rule) {
       problems.push(`${name}: unknown rule`);
       continue;
@@ -41,12 +41,12 @@ export async function readRuleOverrides(path: string): Promise<Partial<RulesRow>
     else overrides[rule.name] = given as number;
   }
   if (problems.length === 0) return overrides;
-  const known = rules.map(({ name }) => publicName(name)).join(", ");
+  const known = engineRules.map(({ name }) => publicName(name)).join(", ");
   throw new UserError([`The rules file ${path} is invalid:`, ...problems, `The known rules are ${known}`].join("\n  "));
 }
 
 export function changedRules(overrides: Partial<RulesRow>): ChangedRule[] {
-  return rules.flatMap(({ name, value: present, unit }) => {
+  return engineRules.flatMap(({ name, value: present, unit }) => {
     const tried = overrides[name] ?? present;
     return tried === present
       ? []
@@ -87,11 +87,11 @@ function isObject(value: unknown): value is Record<string, unknown> {
 const atLeastOne = ["step_ms", "retraction_every_ms"];
 
 /** The largest integer of PostgreSQL. */
-const largest = 2 ** 31 - 1;
+const largestInteger = 2 ** 31 - 1;
 
 function expectedOf({ name, unit }: Rule) {
   const least = atLeastOne.includes(name) ? 1 : 0;
-  const most = unit === "share" ? 1 : largest;
+  const most = unit === "share" ? 1 : largestInteger;
   const whole = unit !== "share" && unit !== "times";
   return {
     text: `a ${whole ? "whole " : ""}number from ${least} to ${most}`,

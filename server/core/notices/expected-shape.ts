@@ -132,7 +132,7 @@ export const code: NoticeSchema = {
 
 const isId = (value: string) => /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(value);
 
-const formats = {
+const noticeFormats = {
   text: (value: string) => plainText(value, 500) !== "",
   id: isId,
   address: (value: string) => value.length <= 2000,
@@ -150,17 +150,17 @@ export type FaultOf = (value: unknown, place?: string) => string | null;
 export function faultFinder(schema: NoticeSchema): FaultOf {
   let validate: ValidateFunction | undefined;
   return (value, place = "") => {
-    validate ??= compile(schema);
+    validate ??= compileSchema(schema);
     if (validate(value)) return null;
     return faultText(validate.errors![0]!, place);
   };
 }
 
-function compile(schema: NoticeSchema): ValidateFunction {
+function compileSchema(schema: NoticeSchema): ValidateFunction {
   const ajv = new Ajv({
     verbose: true,
     allowUnionTypes: true,
-    formats,
+    formats: noticeFormats,
   });
   return ajv.compile(schema);
 }
@@ -169,7 +169,7 @@ function faultText(error: ErrorObject, place: string): string {
   const node = error.parentSchema as NoticeSchema;
   const { missingProperty } = error.params as { missingProperty?: string };
   const path = place + pathText(error.instancePath);
-  if (missingProperty === undefined) return mismatch(path, node.description, shown(error.data));
+  if (missingProperty === undefined) return mismatch(path, node.description, shownValue(error.data));
   const expected = node.properties![missingProperty]!.description;
   return mismatch(`${path}.${missingProperty}`, expected, "nothing");
 }
@@ -185,7 +185,7 @@ function pathText(pointer: string): string {
 }
 
 /** A venue's value, made safe for a line of our text. */
-export function shown(value: unknown): string {
+export function shownValue(value: unknown): string {
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === "object" && value !== null) return "an object";
   if (typeof value !== "string") return String(value);
@@ -195,14 +195,14 @@ export function shown(value: unknown): string {
 
 // Instants as venues write them, in the years 1 to 9999, which JavaScript and PostgreSQL write alike.
 
-const iso = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/;
+const isoInstant = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/;
 
 const firstMs = Date.parse("0001-01-02T00:00:00Z");
 const lastMs = Date.parse("9999-12-30T00:00:00Z");
 
 /** ISO 8601 with the offset of any time zone. */
 export function isInstant(text: string): boolean {
-  return iso.test(text) && isOnCalendar(text.slice(0, 10)) && isKept(Date.parse(text));
+  return isoInstant.test(text) && isOnCalendar(text.slice(0, 10)) && isKept(Date.parse(text));
 }
 
 const dateText = /^[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d GMT[+-]\d{4}( \([\w -]{1,60}\))?$/;

@@ -21,7 +21,7 @@ import {
   wireBytesFor,
 } from "../../../shared/http/limits.js";
 import { retryAfterMs } from "../../../shared/http/retry-after.js";
-import { shown } from "./expected-shape.js";
+import { shownValue } from "./expected-shape.js";
 import type { PushedDocument } from "./feed.js";
 
 export interface DocumentFetcherOptions {
@@ -95,7 +95,7 @@ export function makeDocumentFetcher({
       if (answer.kind !== "moved") return answer;
       address = answer.to;
     }
-    return failed(`redirects more than ${mostRedirects} times`);
+    return failureOf(`redirects more than ${mostRedirects} times`);
   }
 
   async function requestOnce(address: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Verdict> {
@@ -113,16 +113,16 @@ export function makeDocumentFetcher({
       case "answered":
         return documentOf(exchange);
       case "oversize":
-        return failed(
+        return failureOf(
           `expected at most ${maxBodyBytes} bytes in at most ${maxChunks} chunks, got more`,
           exchange.status,
         );
       case "upgraded":
-        return unanswered("expected an answer, got a change of protocol");
+        return unansweredFailure("expected an answer, got a change of protocol");
       case "late":
-        return unanswered(`expected a whole answer within ${deadlineMs / 1000} s`);
+        return unansweredFailure(`expected a whole answer within ${deadlineMs / 1000} s`);
       case "failed":
-        return unanswered(problemOf(exchange.end.error));
+        return unansweredFailure(problemOf(exchange.end.error));
       default:
         signal.throwIfAborted();
         throw new Error("expected an open client, got a closed one");
@@ -146,13 +146,13 @@ type Verdict = FetchedDocument | Moved;
 
 /** The result of an answer whose body need not be read; null if it must be read. */
 function verdictOf({ statusCode: status = 0, headers }: IncomingMessage, from: URL): Verdict | null {
-  if (movedStatuses.has(status)) return redirect(status, headers.location ?? "", from);
+  if (movedStatuses.has(status)) return redirected(status, headers.location ?? "", from);
   if (status === 304) return { kind: "unchanged" };
-  if (status !== 200) return refusal(status, headers["retry-after"]);
-  if (/^text\/html\b/i.test(headers["content-type"] ?? "")) return failed("answered HTML instead of JSON", status);
+  if (status !== 200) return refusalFailure(status, headers["retry-after"]);
+  if (/^text\/html\b/i.test(headers["content-type"] ?? "")) return failureOf("answered HTML instead of JSON", status);
   const encoding = encodingOf(headers);
   if (isDecodable(encoding)) return null;
-  return failed(`expected gzip, br or no content-encoding, got ${shown(encoding)}`, status);
+  return failureOf(`expected gzip, br or no content-encoding, got ${shownValue(encoding)}`, status);
 }
 
 /**
@@ -170,7 +170,7 @@ function documentOf({ headers, body }: EndedExchange): FetchedDocument {
   };
 }
 
-function failed(problem: string, status: number | null = null): FetchFailure {
+function failureOf(problem: string, status: number | null = null): FetchFailure {
   return {
     kind: "failed",
     problem,
@@ -180,31 +180,31 @@ function failed(problem: string, status: number | null = null): FetchFailure {
   };
 }
 
-function unanswered(problem: string): FetchFailure {
-  return { ...failed(problem), unanswered: true };
+function unansweredFailure(problem: string): FetchFailure {
+  return { ...failureOf(problem), unanswered: true };
 }
 
 const movedStatuses = new Set([301, 302, 303, 307, 308]);
 
-function redirect(status: number, location: string, from: URL): FetchFailure | Moved {
+function redirected(status: number, location: string, from: URL): FetchFailure | Moved {
   if (location === "" || !URL.canParse(location, from.href))
-    return failed(`answered ${status} without a valid location`);
+    return failureOf(`answered ${status} without a valid location`);
   const to = new URL(location, from.href);
   // Another origin may belong to another owner. The origin of a `blob:` URL is that of the address inside, so protocols
   // are compared, too.
   if (to.origin !== from.origin || to.protocol !== from.protocol)
-    return failed(`redirects to ${placeOf(to)}, which is another origin`);
+    return failureOf(`redirects to ${placeOf(to)}, which is another origin`);
   return { kind: "moved", to };
 }
 
 /** Binance answers 418 to a client that it has banned, with the length of the ban. */
-const rations = new Set([418, 429, 503]);
+const rationingStatuses = new Set([418, 429, 503]);
 
-function refusal(status: number, retryAfter: string | undefined): FetchFailure {
-  const waitMs = rations.has(status)
+function refusalFailure(status: number, retryAfter: string | undefined): FetchFailure {
+  const waitMs = rationingStatuses.has(status)
     ? retryAfterMs(retryAfter, Date.now(), { longestMs: longestWaitMs, credibleMs: Infinity })
     : 0;
-  return { ...failed(`answered ${status}`, status), retryAfterMs: waitMs };
+  return { ...failureOf(`answered ${status}`, status), retryAfterMs: waitMs };
 }
 
 /** Scheme and host only. The scheme is included because it may be the only difference. */
@@ -245,27 +245,27 @@ export async function listenToDocument(
 ): Promise<FetchedDocument> {
   signal.throwIfAborted();
   const headers = { "user-agent": userAgent };
-  const ws = new WebSocket(url, { headers, rejectUnauthorized: true, ...socketOptions, finishRequest: limited });
+  const ws = new WebSocket(url, { headers, rejectUnauthorized: true, ...socketOptions, finishRequest: limitPieces });
   const deadline = deadlineIn(deadlineMs, signal);
   let quietTimer: NodeJS.Timeout | undefined;
   try {
     return await new Promise<FetchedDocument>((resolve, reject) => {
       const frames = collectFrames(pushed, resolve);
-      const late = unanswered(`expected an answer within ${deadlineMs / 1000} s`);
+      const late = unansweredFailure(`expected an answer within ${deadlineMs / 1000} s`);
       deadline.signal.addEventListener("abort", () =>
         deadline.isPast() ? resolve(late) : reject(signal.reason as Error),
       );
       ws.on("open", () => ws.send(pushed.request(at)));
-      ws.on("flood", () => resolve(failed(floodProblem)));
+      ws.on("flood", () => resolve(failureOf(floodProblem)));
       ws.on("message", (data: Buffer) => {
         clearTimeout(quietTimer);
         if (!frames.add(data.toString())) quietTimer = setTimeout(frames.end, quietMs);
       });
       ws.on("unexpected-response", (_request, { statusCode = 0, headers }) =>
-        resolve(refusal(statusCode, headers["retry-after"])),
+        resolve(refusalFailure(statusCode, headers["retry-after"])),
       );
       ws.on("error", (error) => resolve(brokenBy(error)));
-      ws.on("close", () => resolve(unanswered("expected an answer, got a closed connection")));
+      ws.on("close", () => resolve(unansweredFailure("expected an answer, got a closed connection")));
     });
   } finally {
     deadline.clear();
@@ -288,7 +288,7 @@ function collectFrames(pushed: PushedDocument, resolve: (document: FetchedDocume
     bytes += Buffer.byteLength(frame);
     if (bytes > maxBytes || frames.length > maxFrames) {
       hasEnded = true;
-      resolve(failed(`expected at most ${maxFrames} frames of ${maxBytes} bytes together, got more`));
+      resolve(failureOf(`expected at most ${maxFrames} frames of ${maxBytes} bytes together, got more`));
       return true;
     }
     if (!pushed.isLast(frame)) return false;
@@ -309,7 +309,7 @@ function collectFrames(pushed: PushedDocument, resolve: (document: FetchedDocume
 const floodProblem = `expected at most ${wireBytesFor(maxBytes)} bytes in at most ${maxChunks} chunks, got more`;
 
 /** Also counts what emits no event: interim answers, pings, and fragments. */
-function limited(request: ClientRequest, ws: WebSocket): void {
+function limitPieces(request: ClientRequest, ws: WebSocket): void {
   const onFlood = () => {
     ws.emit("flood");
     ws.terminate();
@@ -326,9 +326,9 @@ function limited(request: ClientRequest, ws: WebSocket): void {
 
 function brokenBy(error: Error): FetchedDocument {
   const { code } = error as NodeJS.ErrnoException;
-  if (code === undefined) return failed("expected a WebSocket, got another answer");
-  if (code.startsWith("WS_ERR_")) return failed(`expected frames of at most ${maxBytes} bytes, got ${code}`);
-  return unanswered(problemOf(error));
+  if (code === undefined) return failureOf("expected a WebSocket, got another answer");
+  if (code.startsWith("WS_ERR_")) return failureOf(`expected frames of at most ${maxBytes} bytes, got ${code}`);
+  return unansweredFailure(problemOf(error));
 }
 
 /** Ends a piece of work: when its time is up, or when the caller's signal aborts. */

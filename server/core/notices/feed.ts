@@ -1,6 +1,6 @@
 /** The content of a venue's own status feed, in one shape for all kinds of feed. */
 import type { Official } from "../../../shared/registry/registry.js";
-import { type FaultOf, mismatch, shown } from "./expected-shape.js";
+import { type FaultOf, mismatch, shownValue } from "./expected-shape.js";
 
 export type NoticeKind = "incident" | "maintenance";
 
@@ -212,8 +212,8 @@ function tooMany(count: number, place: string): string | null {
 
 /** APIs of venues also report errors with status 200: by a code and a message in the body. */
 export function errorAnswer(code: unknown, message: unknown): string {
-  const said = typeof message === "string" ? `, ${shown(message)}` : "";
-  return `answered an error: code ${shown(code)}${said}`;
+  const said = typeof message === "string" ? `, ${shownValue(message)}` : "";
+  return `answered an error: code ${shownValue(code)}${said}`;
 }
 
 /**

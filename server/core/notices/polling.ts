@@ -183,7 +183,7 @@ export interface ReadFeed {
 }
 
 /** If this many hosts in a row do not answer, and no other does, the fault is in this machine's network. */
-const crowd = 3;
+const silentHosts = 3;
 
 /**
  * Logs when a feed becomes unreadable and readable again. If none answers, this core's network is at fault: that is
@@ -209,7 +209,7 @@ export function makeFeedLog(log: Log): (read: ReadFeed) => void {
       silent.clear();
       network.succeeded();
     }
-    if (unanswered && silent.size >= crowd) {
+    if (unanswered && silent.size >= silentHosts) {
       network.failed("readings", { ...feed, problem });
       if (unreadableSince === null) ofNetwork.add(source.api);
       return;

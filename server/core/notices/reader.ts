@@ -4,9 +4,9 @@ import { isDeepStrictEqual } from "node:util";
 import { mebibyte } from "../../../shared/config/byte-units.js";
 import { jsonLimits } from "../../../shared/http/limits.js";
 import { parsedJson, withoutMark } from "../../../shared/http/parsed-json.js";
-import { isWordOfCatalogue, wordsOf } from "../../../shared/registry/addresses.js";
+import { isWordOfCatalogue, catalogueWords } from "../../../shared/registry/addresses.js";
 import { ownSecretsOf } from "../../../shared/registry/credentials.js";
-import { hide } from "../../../shared/text/secrets.js";
+import { hideTexts } from "../../../shared/text/secrets.js";
 import { plainText } from "../../../shared/text/untrusted-text.js";
 import {
   deadlineIn,
@@ -16,7 +16,7 @@ import {
   makeDocumentFetcher,
   type Validators,
 } from "./feed-documents.js";
-import { shown } from "./expected-shape.js";
+import { shownValue } from "./expected-shape.js";
 import {
   canBePosted,
   type FeedDocument,
@@ -81,7 +81,7 @@ export function makeFeedReader({ pauseMs, readingMs = 120_000, ...options }: Fee
   async function read(source: FeedSource, at: Date, signal: AbortSignal): Promise<FeedPoll> {
     forget(at);
     // core has no registry of its own
-    hide(ownSecretsOf({ api: source.api }));
+    hideTexts(ownSecretsOf({ api: source.api }));
     const deadline = deadlineIn(readingMs, signal);
     /** Returns null if there is no time left. */
     const readPage: ReadPage = async (document, url) => {
@@ -134,7 +134,7 @@ export function makeFeedReader({ pauseMs, readingMs = 120_000, ...options }: Fee
       : await asking.ask(url, marks, turn, signal);
     if (answer.kind === "failed") return failedPart(url, answer);
     if (answer.kind === "unchanged") {
-      if (known === undefined) return understoodPart(url, notUnderstood(unasked));
+      if (known === undefined) return understoodPart(url, notUnderstood(unaskedNotModified));
       const before = known.at;
       known.at = at;
       const wasKept = +before === source.readAt?.getTime();
@@ -158,7 +158,7 @@ export function makeFeedReader({ pauseMs, readingMs = 120_000, ...options }: Fee
   return { read, close: () => asking.close() };
 }
 
-const unasked = "answered 304, not modified, to a request without validators";
+const unaskedNotModified = "answered 304, not modified, to a request without validators";
 
 type ReadPage = (document: FeedDocument, url: string) => Promise<Part | null>;
 
@@ -254,7 +254,7 @@ function latePart(url: string, readingMs: number): Part {
 /** The host, and the parts of the path that the catalogue or a format also has. The rest of a URL may be secret. */
 function nameOf(url: string): string {
   const { host, pathname } = new URL(url);
-  const isPublic = (part: string) => part === scheduledMaintenances || wordsOf(part).every(isWordOfCatalogue);
+  const isPublic = (part: string) => part === scheduledMaintenances || catalogueWords(part).every(isWordOfCatalogue);
   const path = pathname.split("/").map((part) => (isPublic(part) ? part : "…"));
   return plainText(host + path.join("/"), 120);
 }
@@ -264,11 +264,11 @@ function takenFrom(body: Buffer, document: FeedDocument, at: Date): Taken {
   if ("excess" in parsed) return notUnderstood(`expected JSON of at most ${parsed.excess}, got more`);
   if ("text" in parsed)
     return notUnderstood(
-      /^\s*</.test(parsed.text) ? "answered HTML instead of JSON" : `expected JSON, got ${shown(parsed.text)}`,
+      /^\s*</.test(parsed.text) ? "answered HTML instead of JSON" : `expected JSON, got ${shownValue(parsed.text)}`,
     );
   const taken = document.takeApart(parsed.value, at);
   if (taken.list === null) return taken;
-  const [list] = newest([joined([taken.list])], mostNotices);
+  const [list] = newestNotices([joinedLists([taken.list])], mostNotices);
   return { ...taken, list: list! };
 }
 
@@ -278,7 +278,7 @@ function readingOf(parts: Part[]): FeedPoll {
   return {
     problem: problemLine(problems),
     unanswered: parts.every(({ unanswered }) => unanswered),
-    lists: withShortEntries(newest(byScope(parts), mostNotices)),
+    lists: withShortEntries(newestNotices(byScope(parts), mostNotices)),
     // The time of the oldest part: newer parts may have been cached for less long, and the feed must not appear to go
     // back in time because of that.
     feedAt: feedTimes.length === 0 ? null : new Date(Math.min(...feedTimes)),
@@ -304,7 +304,7 @@ function byScope(parts: Part[]): NoticeList[] {
     if (ofScope) ofScope.push(taken.list);
     else scopes.set(scope, [taken.list]);
   }
-  return [...scopes.values()].map(joined);
+  return [...scopes.values()].map(joinedLists);
 }
 
 export interface PollingPace {
@@ -337,7 +337,7 @@ export function makePace(): PollingPace {
 }
 
 /** Joins the parts of a list, which may overlap. If a notice is in two of them, the first one counts. */
-export function joined(parts: NoticeList[]): NoticeList {
+export function joinedLists(parts: NoticeList[]): NoticeList {
   const known = new Set<string>();
   const notices = parts
     .flatMap((part) => part.notices)
@@ -347,17 +347,17 @@ export function joined(parts: NoticeList[]): NoticeList {
       known.add(id);
       return isNew;
     });
-  return { ...parts[0]!, notices, listedFrom: earliest(parts) };
+  return { ...parts[0]!, notices, listedFrom: earliestListed(parts) };
 }
 
-function earliest(parts: NoticeList[]): Date | null {
+function earliestListed(parts: NoticeList[]): Date | null {
   const from = parts.map(({ listedFrom }) => listedFrom);
   if (from.includes(null)) return null;
   return new Date(Math.min(...from.map(Number)));
 }
 
 /** The newest notices of all lists together. A list that loses notices begins after the newest of these. */
-export function newest(lists: NoticeList[], most: number): NoticeList[] {
+export function newestNotices(lists: NoticeList[], most: number): NoticeList[] {
   const all = lists.flatMap(({ notices }) => notices).sort(byAge);
   const kept = new Set(all.slice(0, most));
   return lists.map((list) => {
@@ -366,7 +366,7 @@ export function newest(lists: NoticeList[], most: number): NoticeList[] {
     return {
       ...list,
       notices: notices.filter((notice) => kept.has(notice)),
-      listedFrom: left ? after(left, list.listedFrom) : list.listedFrom,
+      listedFrom: left ? postedAfter(left, list.listedFrom) : list.listedFrom,
     };
   });
 }
@@ -390,7 +390,7 @@ export function withShortEntries(lists: NoticeList[]): NoticeList[] {
   return lists.map((list) => ({ ...list, notices: list.notices.map(cut) }));
 }
 
-function after({ postedAt }: Notice, from: Date | null): Date | null {
+function postedAfter({ postedAt }: Notice, from: Date | null): Date | null {
   if (from === null || postedAt === null) return null;
   return new Date(Math.max(+from, +postedAt + 1));
 }

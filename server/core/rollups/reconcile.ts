@@ -60,12 +60,12 @@ export function spansToReconcile(pool: Pool, at: Date, { expiring }: { expiring:
 
 /** @throws an error of a refresh that runs elsewhere (`underWayElsewhere`): try again when it has ended */
 export async function reconcile(pool: Pool, log: Log, span: Span, metrics: ReconcileMetrics): Promise<void> {
-  const first = await recompute(pool, span);
+  const first = await recomputeSpan(pool, span);
   if (first.lost > 0) return reportLost(pool, log, span, first.lost, metrics);
   if (first.differences.length === 0) return metrics.compared(rollupsOf[span.level]);
 
-  await refresh(pool, span);
-  const refreshed = await recompute(pool, span);
+  await refreshSpan(pool, span);
+  const refreshed = await recomputeSpan(pool, span);
   if (refreshed.samples !== first.samples) return;
   metrics.compared(rollupsOf[span.level]);
   if (refreshed.differences.length === 0) return;
@@ -74,12 +74,12 @@ export async function reconcile(pool: Pool, log: Log, span: Span, metrics: Recon
     metrics.differs(difference);
     log.error("a roll-up differs from its samples; repairing it", { venue: span.venue, ...difference });
   }
-  await mend(pool, refreshed.differences);
-  const mended = await recompute(pool, span);
+  await mendDifferences(pool, refreshed.differences);
+  const mended = await recomputeSpan(pool, span);
   if (mended.samples === first.samples) expectMended(span, mended.differences);
 }
 
-async function recompute(pool: Pool, { venue_id, level, from }: Span): Promise<Recomputed> {
+async function recomputeSpan(pool: Pool, { venue_id, level, from }: Span): Promise<Recomputed> {
   const [row] =
     level === "hour"
       ? await pool.file<Recomputed>("reconcile_hour", [venue_id, from, endOf({ level, from })])
@@ -91,7 +91,7 @@ function endOf({ level, from }: Pick<Span, "level" | "from">): Date {
   return new Date(+from + (level === "hour" ? 1 : 24) * hourMs);
 }
 
-async function refresh(pool: Pool, span: Span): Promise<void> {
+async function refreshSpan(pool: Pool, span: Span): Promise<void> {
   const { level, from } = span;
   if (level === "hour") await pool.query(sql`call upkeep.refresh_all(${from}, ${endOf(span)})`);
   else {
@@ -120,7 +120,7 @@ async function reportLost(pool: Pool, log: Log, span: Span, rows: number, metric
 }
 
 /** Level by level, so that the embedded database serves others in between. */
-async function mend(pool: Pool, differences: RollupDifference[]): Promise<void> {
+async function mendDifferences(pool: Pool, differences: RollupDifference[]): Promise<void> {
   const from = Math.min(...differences.map((one) => Date.parse(one.from)));
   const to = Math.max(...differences.map((one) => Date.parse(one.to)));
   const damaged = differences.map(({ rollup }) => rollup);

@@ -160,14 +160,14 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
       await compare(span, expiring.spans);
       return "in part";
     }
-    await retain(pool, log, expiring.at);
+    await retainHistory(pool, log, expiring.at);
     expiring = null;
   }
 
   /** A span that cannot be compared is left out, because a full disk is worse. */
   async function compare(span: Span, spans: Span[]): Promise<void> {
     try {
-      await reconcile(pool, log, span, metrics ?? unmeasured);
+      await reconcile(pool, log, span, metrics ?? noMetrics);
     } catch (error) {
       if (!underWayElsewhere(error)) spans.shift();
       throw error;
@@ -225,7 +225,7 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
       retryMs: retryDroppingMs,
       run: dropOld,
     },
-    { name: "vacuuming", everyMs: pace.retainMs, run: () => vacuum(pool) },
+    { name: "vacuuming", everyMs: pace.retainMs, run: () => vacuumUpdated(pool) },
     {
       name: "vacuuming what is rewritten",
       everyMs: pace.lateMs,
@@ -234,7 +234,7 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
   ];
 }
 
-const unmeasured: ReconcileMetrics = { compared() {}, differs() {} };
+const noMetrics: ReconcileMetrics = { compared() {}, differs() {} };
 
 /** One hour at a time: after an absence of core a whole week is read, and other chores run in between. */
 async function keepNextHour(pool: Pool, at: Date): Promise<"in part" | void> {
@@ -260,7 +260,7 @@ async function compressNext(pool: Pool, log: Log, at: Date): Promise<"more later
   return "more later";
 }
 
-async function retain(pool: Pool, log: Log, at: Date): Promise<void> {
+async function retainHistory(pool: Pool, log: Log, at: Date): Promise<void> {
   const [row] = await pool.query<{ dropped: number }>(sql`call upkeep.retain(${at})`);
   if (row?.dropped) log.info("dropped old chunks", { chunks: row.dropped });
 }
@@ -281,7 +281,7 @@ const updatedTables = [
  * size, and an analyze that finds the same size in the catalogue does not invalidate it: small tables then count as ten
  * pages until the directory is reopened, and the board takes half as long again.
  */
-async function vacuum(pool: Pool): Promise<void> {
+async function vacuumUpdated(pool: Pool): Promise<void> {
   await pool.script(`analyze ${updatedTables.join(", ")}`);
   for (const table of updatedTables) await pool.script(`vacuum ${table}`);
   await pool.script("analyze");

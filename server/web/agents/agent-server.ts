@@ -35,7 +35,7 @@ Rules for using its answers:
 - All tools only read.`;
 
 /** Made once: clients get the same list, and a server is made for each request of HTTP. */
-const listed: Tool[] = agentTools.map(describedTool);
+const listedTools: Tool[] = agentTools.map(describedTool);
 
 /** Shared, since making one takes longer than answering. */
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
@@ -51,7 +51,7 @@ export function makeAgentServer({ source, onBug }: AgentServerOptions): McpServe
     { capabilities: { tools: {} }, instructions, jsonSchemaValidator },
   );
   // not by registerTool: our schemas are JSON Schema already
-  mcp.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listed }));
+  mcp.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listedTools }));
   mcp.server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
     const tool = agentTools.find(({ name }) => name === params.name);
     if (tool === undefined) throw unknownTool(params.name);
@@ -102,15 +102,15 @@ export async function callTool(
     const texts = [answer, JSON.stringify(structuredContent)];
     return { content: texts.map((text) => ({ type: "text", text })), structuredContent };
   } catch (error) {
-    if (error instanceof BadArgument) return failed(`Invalid arguments of ${tool.name}. ${error.message}`, source);
+    if (error instanceof BadArgument) return failedCall(`Invalid arguments of ${tool.name}. ${error.message}`, source);
     if (error instanceof NoData)
-      return failed(`${noData} The reason: ${error.message}. Try again in a minute.`, source);
+      return failedCall(`${noData} The reason: ${error.message}. Try again in a minute.`, source);
     onBug(error);
-    return failed(`${noData} The reason: an internal error, which was logged.`, source);
+    return failedCall(`${noData} The reason: an internal error, which was logged.`, source);
   }
 }
 
-function failed(text: string, source: AgentSource): CallToolResult {
+function failedCall(text: string, source: AgentSource): CallToolResult {
   return { content: [{ type: "text", text: `${text} ${askedWords(source)}` }], isError: true };
 }
 
@@ -142,14 +142,14 @@ export async function answerPost({ headers, body, signal }: PostedMessage, mcp: 
     await mcp.connect(transport);
     // the address is not used; a Request must have one
     const request = new Request("http://localhost/mcp", { method: "POST", headers });
-    const response = await Promise.race([transport.handleRequest(request, { parsedBody: body }), gone(signal)]);
+    const response = await Promise.race([transport.handleRequest(request, { parsedBody: body }), untilGone(signal)]);
     return response && { status: response.status, text: await response.text() };
   } finally {
     await mcp.close();
   }
 }
 
-function gone(signal: AbortSignal): Promise<null> {
+function untilGone(signal: AbortSignal): Promise<null> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(null);
     else signal.addEventListener("abort", () => resolve(null), { once: true });

@@ -95,13 +95,15 @@ export function boardSource(options: BoardSourceOptions): AgentSource {
     async state(id, asked) {
       const present = ids.get(id);
       if (present === undefined) return null;
-      const { region } = checked(() => readState(new URLSearchParams(asked === null ? {} : { region: asked })));
+      const { region } = checkedArguments(() =>
+        readState(new URLSearchParams(asked === null ? {} : { region: asked })),
+      );
       return read(venueStateResponse, () => boards.state(present, region));
     },
     venue: (id, region) => read(exchangeResponse, () => boards.venue(id, "24h", region ?? boards.usualRegion)),
     async incidents(asked) {
       const given = Object.entries(asked).map(([name, value]) => [name, String(value)]);
-      const page = checked(() => readQuery(new URLSearchParams(given)));
+      const page = checkedArguments(() => readQuery(new URLSearchParams(given)));
       return read(incidentsResponse, () => incidentsOf(page, incidents));
     },
     reliability: (days) => read(reliabilityResponse, () => windows.reliability(days, null)),
@@ -109,7 +111,7 @@ export function boardSource(options: BoardSourceOptions): AgentSource {
 }
 
 /** @throws BadArgument where the API would answer 400 */
-function checked<Value>(read: () => Value): Value {
+function checkedArguments<Value>(read: () => Value): Value {
   try {
     return read();
   } catch (error) {

@@ -54,7 +54,7 @@ const boardPart = narrowed(
   { venues: 100 },
 );
 
-const isItDown = makeTool({
+const isItDownTool = makeTool({
   name: "is_it_down",
   title: "Is it down?",
   description:
@@ -115,7 +115,7 @@ function boardFound(board: BoardBody): Found<BoardBody> {
 /** Of venues in one state. */
 const mostNamed = 50;
 
-const venueDetails = makeTool({
+const venueTool = makeTool({
   name: "venue",
   title: "One venue in detail",
   description:
@@ -141,7 +141,7 @@ const venueDetails = makeTool({
   },
 });
 
-const incidents = makeTool({
+const incidentsTool = makeTool({
   name: "incidents",
   title: "Incidents",
   description:
@@ -188,7 +188,7 @@ function incidentsSentence(body: IncidentsBody, { venue, status, days, limit, be
   return `${staleSentence(body)}${countedWords(length, kind)}${which}, newest first.${more}`;
 }
 
-const compare = makeTool({
+const compareTool = makeTool({
   name: "compare",
   title: "Compare the reliability of venues",
   description:
@@ -280,7 +280,7 @@ export function askedWords({ baseUrl }: Pick<AgentSource, "baseUrl">): string {
 }
 
 /** In the order in which agents see them. */
-export const agentTools: readonly AgentTool[] = [isItDown, venueDetails, incidents, compare];
+export const agentTools: readonly AgentTool[] = [isItDownTool, venueTool, incidentsTool, compareTool];
 
 // Whether a venue is up, in sentences that cannot be read another way.
 

@@ -3,7 +3,7 @@ import type { RequestHandler } from "express";
 import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 import { answerBody, longCache } from "../api/answer.js";
 import { type Body, makeBody } from "../api/body.js";
-import { groups, type Operation } from "../api/operation.js";
+import { operationGroups, type Operation } from "../api/operation.js";
 import { exampleOf } from "../api/shapes.js";
 import type { Site } from "../api/site.js";
 import { documentWords } from "../pages/documents.js";
@@ -22,7 +22,7 @@ export function llmsTextRoute(site: Site, operations: readonly Operation[]): Req
 }
 
 export function llmsText({ registry, baseUrl, siteUrl }: Site, operations: readonly Operation[]): string {
-  const linesOf = (...of: (keyof typeof groups)[]) =>
+  const linesOf = (...of: (keyof typeof operationGroups)[]) =>
     operations
       .filter(({ group }) => of.includes(group))
       .map((operation) => operationLine(operation, baseUrl, registry.venues.length > 0));
@@ -54,8 +54,8 @@ export function llmsText({ registry, baseUrl, siteUrl }: Site, operations: reado
   return `${parts.join("\n\n")}\n`;
 }
 
-function titleOf(group: keyof typeof groups): string {
-  return groups[group].replace(/\.$/, "");
+function titleOf(group: keyof typeof operationGroups): string {
+  return operationGroups[group].replace(/\.$/, "");
 }
 
 function operationLine(operation: Operation, baseUrl: string, hasVenues: boolean): string {

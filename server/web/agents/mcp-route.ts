@@ -8,8 +8,8 @@ import { isIP } from "node:net";
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import express, { type ErrorRequestHandler, type RequestHandler, type Response, type Router } from "express";
 import type { HeadersObject, OperationObject, ResponseObject } from "openapi3-ts/oas31";
-import { countMore, limiter, type RateLimit } from "../api/client-limits.js";
-import { groups } from "../api/operation.js";
+import { countMore, requestLimiter, type RateLimit } from "../api/client-limits.js";
+import { operationGroups } from "../api/operation.js";
 import { Problem, type SendProblem } from "../api/problem.js";
 import {
   eitherOf,
@@ -54,7 +54,7 @@ export function addMcpRoute(router: Pick<Router, "route">, options: McpRouteOpti
     .route("/mcp")
     .post(
       noStore,
-      ...(limit ? [limiter(limit, sendRpcError)] : []),
+      ...(limit ? [requestLimiter(limit, sendRpcError)] : []),
       onlyAllowedCallers(options.baseUrl),
       bodyInTime,
       // not compressed: no client compresses, and a compressed body would need two limits
@@ -180,14 +180,14 @@ const answerUnreadable: ErrorRequestHandler = (error: unknown, _request, respons
   // it was too slow, and has its answer already
   if (response.headersSent) return void response.destroy();
   const { type = "" } = error as { type?: string };
-  const refusal = unreadable[type];
+  const refusal = unreadableBodies[type];
   if (refusal === undefined) return next(error);
   // the rest of the body is not read
   response.setHeader("Connection", "close");
   sendRpcError(response, ...refusal);
 };
 
-const unreadable: Record<string, [status: number, detail: string]> = {
+const unreadableBodies: Record<string, [status: number, detail: string]> = {
   "entity.too.large": [413, `Expected a body of at most ${mostBodyBytes} bytes.`],
   "entity.parse.failed": [400, "Expected a body of JSON."],
   "encoding.unsupported": [415, "Expected a body without Content-Encoding."],
@@ -196,11 +196,11 @@ const unreadable: Record<string, [status: number, detail: string]> = {
   "request.aborted": [400, "Expected a complete body."],
 };
 
-const codes: Partial<Record<number, number>> = { 400: -32600, 500: -32603, 503: -32603 };
+const rpcErrorCodes: Partial<Record<number, number>> = { 400: -32600, 500: -32603, 503: -32603 };
 
 /** An error of the transport, which belongs to no message. */
 const sendRpcError = (response: Response, status: number, message: string): void => {
-  const error = { code: codes[status] ?? -32000, message };
+  const error = { code: rpcErrorCodes[status] ?? -32000, message };
   response.status(status).setHeader("Cache-Control", "no-store");
   response.type("application/json").send(JSON.stringify({ jsonrpc: "2.0", error, id: null }));
 };
@@ -216,18 +216,18 @@ const onlyPosting: RequestHandler = (request, response) => {
 
 // The description of `/mcp`, the only operation that is a POST. Its tools describe themselves, by `tools/list`.
 
-const group: keyof typeof groups = "agents";
+const agentsGroup: keyof typeof operationGroups = "agents";
 
-const version = oneOf(["2.0"], "Version of JSON-RPC.");
-const id = eitherOf("Chosen by the client.", integer("A number.", 1, null), text("Or a text.", "1"));
+const rpcVersion = oneOf(["2.0"], "Version of JSON-RPC.");
+const rpcId = eitherOf("Chosen by the client.", integer("A number.", 1, null), text("Or a text.", "1"));
 
-const request = withOptional(
+const rpcRequest = withOptional(
   object("A message of JSON-RPC 2.0. Clients of 2025-03-26 may send a list of up to ten.", {
-    jsonrpc: version,
+    jsonrpc: rpcVersion,
     method: text("`initialize`, `tools/list`, `tools/call`, `ping` or a notification.", "tools/call"),
   }),
   {
-    id,
+    id: rpcId,
     params: anyObject("Depends on the method.", { name: "is_it_down", arguments: { venue: "kraken" } }),
   },
 );
@@ -238,15 +238,21 @@ const requestExample = {
   params: { name: "is_it_down", arguments: { venue: "kraken" } },
 };
 
-const answer = withOptional(object("The answer of JSON-RPC 2.0, with `result` or `error`.", { jsonrpc: version, id }), {
-  result: anyObject("Depends on the method. For a tool: `content`, `structuredContent`, and `isError` if it failed.", {
-    content: [{ type: "text", text: '"Kraken" (kraken) is down: …' }],
-  }),
-  error: anyObject("A fault of the message.", { code: -32601, message: "Method not found" }),
-});
+const rpcAnswer = withOptional(
+  object("The answer of JSON-RPC 2.0, with `result` or `error`.", { jsonrpc: rpcVersion, id: rpcId }),
+  {
+    result: anyObject(
+      "Depends on the method. For a tool: `content`, `structuredContent`, and `isError` if it failed.",
+      {
+        content: [{ type: "text", text: '"Kraken" (kraken) is down: …' }],
+      },
+    ),
+    error: anyObject("A fault of the message.", { code: -32601, message: "Method not found" }),
+  },
+);
 
 const transportError = object("An error that belongs to no message.", {
-  jsonrpc: version,
+  jsonrpc: rpcVersion,
   error: object("What was wrong.", {
     code: integer("By JSON-RPC, or -32000.", -32_000, null),
     message: text("What was expected, and what came.", "Expected a body of JSON."),
@@ -256,14 +262,14 @@ const transportError = object("An error that belongs to no message.", {
 
 export const mcpOperation: OperationObject = {
   operationId: "postMcp",
-  tags: [group],
+  tags: [agentsGroup],
   summary: "Tools for agents, by the Model Context Protocol",
   description:
     "Streamable HTTP without sessions: each message is a POST of its own, and is answered by one JSON body. The tools only read: `is_it_down`, `venue`, `incidents` and `compare`; `tools/list` describes them. Each message counts against the rate limit. Requests of browsers are answered only for pages of this service and of localhost, as the protocol requires.",
   parameters: [],
   requestBody: {
     required: true,
-    content: { "application/json": { schema: request, example: requestExample } },
+    content: { "application/json": { schema: rpcRequest, example: requestExample } },
   },
   responses: {
     200: {
@@ -271,7 +277,7 @@ export const mcpOperation: OperationObject = {
       headers: { "Cache-Control": neverKept(), ...limitHeaders() },
       content: {
         "application/json": {
-          schema: answer,
+          schema: rpcAnswer,
           example: { jsonrpc: "2.0", id: 1, result: { content: [{ type: "text", text: "…" }] } },
         },
       },

@@ -8,11 +8,11 @@ import { plainText, webAddress } from "../../../shared/text/untrusted-text.js";
  * Characters without a shape of their own, except the joiners of emoji and Indic scripts: tags and selectors can spell
  * out whole sentences invisibly.
  */
-const invisible = /(?![\u200c\u200d])[\p{Cf}\p{Co}\p{Cn}\p{Cs}]|[\u{e0100}-\u{e01ef}]/gu;
+const invisibleCharacters = /(?![\u200c\u200d])[\p{Cf}\p{Co}\p{Cn}\p{Cs}]|[\u{e0100}-\u{e01ef}]/gu;
 
 /** A field of one line, without characters that control the text around it. */
 export function quoted(text: string, most: number): string {
-  return plainText(text.replace(invisible, ""), most);
+  return plainText(text.replace(invisibleCharacters, ""), most);
 }
 
 /** A venue or a region as sentences name it: the quotes show where its name ends. */

@@ -18,14 +18,14 @@ export interface AgentTool {
   answer(given: unknown, source: AgentSource): Promise<ToolAnswer>;
 }
 
-export type ToolAnswer = TypeOf<typeof head> & { body: unknown };
+export type ToolAnswer = TypeOf<typeof answerHead> & { body: unknown };
 
-const evidence = object("Where a person or a program can check this answer.", {
+const evidenceShape = object("Where a person or a program can check this answer.", {
   page: text("A page for people.", "https://status.example.org/venues/kraken"),
   api: text("`body` as the API has it, with all of its parts.", "https://status.example.org/v1/targets/kraken/state"),
 });
 
-const head = object("The answer.", {
+const answerHead = object("The answer.", {
   answer: text(
     "In words.",
     '"Kraken" (kraken) is up: venuewatch has measured it as operational since 2026-01-28T07:15:44.000Z.',
@@ -40,7 +40,7 @@ const head = object("The answer.", {
       "The instant that the states in this answer are of, in UTC: that of the newest decision. Pass it on to the user. Null: there was no data at all.",
     ),
   ),
-  evidence,
+  evidence: evidenceShape,
 });
 
 /** What a tool found out; its texts are not quoted yet. */
@@ -69,9 +69,9 @@ export function makeTool<Input extends Schema, Body extends Schema>(parts: ToolP
   const { name, title, description, input, body: shape, find } = parts;
   // closed: a misspelt argument that is ignored would change the question
   const inputSchema = { ...(input as SchemaObject), additionalProperties: false };
-  const { properties, required } = head as SchemaObject;
+  const { properties, required } = answerHead as SchemaObject;
   const outputSchema = {
-    ...(head as SchemaObject),
+    ...(answerHead as SchemaObject),
     properties: { ...properties, body: orNull(shape) },
     required: [...required!, "body"],
   };
@@ -100,12 +100,12 @@ function faultsIn(errors: readonly ErrorObject[], { properties = {} }: SchemaObj
   const faults = errors.map(({ keyword, instancePath, params, data }) => {
     const { missingProperty, additionalProperty } = params as Record<string, string>;
     if (keyword === "additionalProperties")
-      return `there is no argument ${shown(additionalProperty)}: expected ${Object.keys(properties).join(", ")}`;
+      return `there is no argument ${shownValue(additionalProperty)}: expected ${Object.keys(properties).join(", ")}`;
     const [name = missingProperty, at] = instancePath.split("/").slice(1);
-    if (name === undefined) return `expected the arguments as an object, got ${shown(data)}`;
+    if (name === undefined) return `expected the arguments as an object, got ${shownValue(data)}`;
     const expected = expectedOf(properties[name] as SchemaObject, at !== undefined);
     if (keyword === "required") return `${name} is missing: expected ${expected}`;
-    return `${name}${at === undefined ? "" : `[${at}]`}: expected ${expected}; got ${shown(data)}`;
+    return `${name}${at === undefined ? "" : `[${at}]`}: expected ${expected}; got ${shownValue(data)}`;
   });
   return [...new Set(faults)].slice(0, mostFaults).join(". ");
 }
@@ -119,7 +119,7 @@ function expectedOf(schema: SchemaObject, isItem: boolean): string {
 }
 
 /** Short: it may be a deep structure. */
-function shown(value: unknown): string {
+function shownValue(value: unknown): string {
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === "object" && value !== null) return "an object";
   return JSON.stringify(typeof value === "string" ? quoted(value, mostTitle) : value);

@@ -34,7 +34,7 @@ function minuteStore(): MemoryStore {
 }
 
 /** Counts a request or refuses it; `RateLimit` headers report the remaining number. */
-export function limiter(limit: RateLimit, sendProblem: SendProblem): RequestHandler {
+export function requestLimiter(limit: RateLimit, sendProblem: SendProblem): RequestHandler {
   const { perMinute, store } = limit;
   const ofAddress = rateLimit({
     windowMs: 60_000,
@@ -183,7 +183,7 @@ export function watchResponses(server: Server, { readWithinMs, silentForMs }: Co
   const timer = setInterval(endSlow, readWithinMs / 6).unref();
   server.once("close", () => clearInterval(timer));
   server.setTimeout(silentForMs, (socket) => {
-    if (socket.writableEnded || unfinishedOn(socket)) reset(socket);
+    if (socket.writableEnded || unfinishedOn(socket)) resetConnection(socket);
     else socket.end().setTimeout(silentForMs);
   });
   // after a response with `Connection: close`, Node would close its connection, not only end it
@@ -195,7 +195,7 @@ export function watchResponses(server: Server, { readWithinMs, silentForMs }: Co
       const { response } = of;
       if (!response.headersSent || response.writableFinished || isEndless(response)) of.sentAtMs = null;
       else if (of.sentAtMs === null) of.sentAtMs = nowMs;
-      else if (nowMs - of.sentAtMs >= readWithinMs) reset(socket);
+      else if (nowMs - of.sentAtMs >= readWithinMs) resetConnection(socket);
     }
   }
 
@@ -216,7 +216,7 @@ export function watchResponses(server: Server, { readWithinMs, silentForMs }: Co
 }
 
 /** Closes a connection together with what its client has not read. */
-export function reset(socket: Duplex): void {
+export function resetConnection(socket: Duplex): void {
   if (socket instanceof Socket) socket.resetAndDestroy();
   else socket.destroy();
 }

@@ -7,7 +7,7 @@ export interface Operation {
   id: string;
   /** As OpenAPI writes it: `/v1/incidents/{slug}`. */
   path: string;
-  group: keyof typeof groups;
+  group: keyof typeof operationGroups;
   summary: string;
   description?: string;
   /** Path parameters: always required; an unknown value gives 404. */
@@ -28,7 +28,7 @@ export interface Operation {
   limited: boolean;
 }
 
-export const groups = {
+export const operationGroups = {
   board: "Current states.",
   history: "Incidents and statistics of the past.",
   feeds: "Incidents for feed readers, and announced maintenance for calendars.",
@@ -39,10 +39,10 @@ export const groups = {
   service: "The service itself.",
 };
 
-export const json = "application/json";
+export const jsonType = "application/json";
 
 /** Made once per engine tick from the database. */
 export const perTick = { cache: [dataCache], asksDatabase: true, limited: true };
 
 /** Does not change until the next deployment. */
-export const fixed = { cache: [longCache], asksDatabase: false };
+export const perDeployment = { cache: [longCache], asksDatabase: false };

@@ -41,7 +41,7 @@ export function venueFilter(registry: Registry): Parameter<string | null> {
   };
 }
 
-export function region(registry: Registry) {
+export function regionParameter(registry: Registry) {
   const ids = registry.regions.map(({ id }) => id);
   return choice(
     "Vantage point of the latency chart, the endpoints and the streams. States and days combine all regions.",
@@ -66,7 +66,7 @@ export function choice<Word extends string, Fallback extends Word | null>(
   absent: Fallback,
 ): Parameter<Word | Fallback> {
   return {
-    schema: { type: "string", enum: [...words], ...fallback(absent) },
+    schema: { type: "string", enum: [...words], ...defaultOf(absent) },
     description,
     read: (text) => text as Word,
     expected: `one of ${words.join(", ")}`,
@@ -81,7 +81,7 @@ export function integerParameter<Fallback extends number | null>(
   absent: Fallback,
 ): Parameter<number | Fallback> {
   return {
-    schema: { type: "integer", minimum, maximum, ...fallback(absent) },
+    schema: { type: "integer", minimum, maximum, ...defaultOf(absent) },
     description,
     read: (text) => (/^\d{1,16}$/.test(text) ? Number(text) : undefined),
     expected: `an integer from ${minimum} to ${maximum}`,
@@ -123,7 +123,7 @@ export function parameterReader<Set extends Parameters>(
   parameters: Set,
   check: (values: Values<Set>) => BadParameter[] = () => [],
 ) {
-  const checks = compiled(parameters);
+  const checks = compiledSchemas(parameters);
 
   return function readParameters(query: URLSearchParams): Values<Set> {
     const values: Record<string, unknown> = {};
@@ -158,11 +158,11 @@ function textsOf(query: URLSearchParams, name: string) {
   return query.getAll(name);
 }
 
-function compiled(parameters: Parameters): Record<string, ValidateFunction> {
+function compiledSchemas(parameters: Parameters): Record<string, ValidateFunction> {
   const ajv = new Ajv({ formats: { "date-time": true } });
   return Object.fromEntries(Object.entries(parameters).map(([name, { schema }]) => [name, ajv.compile(schema)]));
 }
 
-function fallback(value: unknown): SchemaObject {
+function defaultOf(value: unknown): SchemaObject {
   return value === null ? {} : { default: value };
 }

@@ -9,7 +9,7 @@ import { QueueTimeout } from "./query-queue.js";
 import { instant, integer, list, named, object, text, type TypeOf, withOptional } from "./shapes.js";
 
 /** What `problemBody` writes. */
-export const problem = named(
+export const problemResponse = named(
   "Problem",
   withOptional(
     object("An error in the format of RFC 9457.", {
@@ -36,7 +36,7 @@ export const problem = named(
   ),
 );
 
-export type ProblemBody = TypeOf<typeof problem>;
+export type ProblemBody = TypeOf<typeof problemResponse>;
 
 /** Answers with a problem as a page for people. The status and Cache-Control are set already. */
 export type AnswerAsPage = (response: Response, problem: ProblemBody) => void;

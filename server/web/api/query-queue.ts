@@ -13,7 +13,7 @@ export class QueueTimeout extends Error {}
  *
  * @throws (the pool's `file`) QueueTimeout when a statement has not started within `waitMs`; it is then abandoned
  */
-export function queued<P extends Pick<Pool, "file">>(pool: P, files: ReadonlySet<string>, waitMs = patienceMs): P {
+export function queuedPool<P extends Pick<Pool, "file">>(pool: P, files: ReadonlySet<string>, waitMs = patienceMs): P {
   let last: Promise<void> = Promise.resolve();
   function wait<T>(name: string, run: () => Promise<T>): Promise<T> {
     if (!files.has(name)) return run();

@@ -63,7 +63,7 @@ export interface NamedVenue {
 /** Guesses which venue somebody means by an id or a name that no venue has; null: none is near. */
 export function nearVenue<Venue extends NamedVenue>(typed: string, venues: readonly Venue[]): Venue | null {
   const plain = plainName(typed);
-  const called = venues.find((venue) => wordsOf(venue).some((word) => plainName(word) === plain));
+  const called = venues.find((venue) => namesOf(venue).some((word) => plainName(word) === plain));
   if (called) return called;
   const words = venues.flatMap((venue) => [venue.id, venue.name].map((word) => ({ venue, word: plainName(word) })));
   // the longest: "binance futures exchange" means `binance-futures`, not `binance`
@@ -76,11 +76,11 @@ export function nearVenue<Venue extends NamedVenue>(typed: string, venues: reado
     .filter(({ word }) => plain.length >= 5 && word.includes(plain))
     .sort((a, b) => a.word.length - b.word.length);
   if (longer) return longer.venue;
-  const nearest = nearestWord(typed, venues.flatMap(wordsOf));
-  return venues.find((venue) => wordsOf(venue).some((word) => word === nearest)) ?? null;
+  const nearest = nearestWord(typed, venues.flatMap(namesOf));
+  return venues.find((venue) => namesOf(venue).some((word) => word === nearest)) ?? null;
 }
 
-function wordsOf({ id, name, ccxtId }: NamedVenue): string[] {
+function namesOf({ id, name, ccxtId }: NamedVenue): string[] {
   return ccxtId === null ? [id, name] : [id, name, ccxtId];
 }
 

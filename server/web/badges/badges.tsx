@@ -5,7 +5,7 @@ import { renderToString } from "preact-render-to-string";
 import type { Fault } from "../../../shared/measurement/sample.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { answerBody, answerJson, dataCache } from "../api/answer.js";
-import { json, type Operation, perTick } from "../api/operation.js";
+import { jsonType, type Operation, perTick } from "../api/operation.js";
 import { choice, parameterReader, viewOf } from "../api/parameters.js";
 import { badParameters } from "../api/problem.js";
 import { queryOf } from "../api/request.js";
@@ -112,7 +112,7 @@ const badgeColours: Record<BadgeContent["look"], string> = {
   figure: "#0b57a4",
 };
 
-const height = 20;
+const badgeHeight = 20;
 const signWidth = 16;
 
 /** A badge as an SVG document. Nothing is loaded, so its font is the reader's; texts are stretched to their boxes. */
@@ -128,10 +128,10 @@ function Badge({ label, message, look }: BadgeContent) {
   const width = left + signed + textWidth(message) + 12;
   const ink = isUnknown ? "#1b1f23" : "#fff";
   return (
-    <svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label={title} width={width} height={height}>
+    <svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label={title} width={width} height={badgeHeight}>
       <title>{title}</title>
-      <path fill="#444c56" d={`M0 0h${left}v${height}H0z`} />
-      <path fill={badgeColours[look]} d={`M${left} 0H${width}v${height}H${left}z`} />
+      <path fill="#444c56" d={`M0 0h${left}v${badgeHeight}H0z`} />
+      <path fill={badgeColours[look]} d={`M${left} 0H${width}v${badgeHeight}H${left}z`} />
       {isUnknown && (
         <path fill="none" stroke="#57606a" stroke-dasharray="3" d={`M${left} .5H${width - 0.5}v19H${left}`} />
       )}
@@ -163,12 +163,12 @@ function Text({ at, fill, text }: { at: number; fill: string; text: string }) {
 /** In pixels, about as wide as Verdana writes it at 11 pixels: within five per cent for names in Latin letters. */
 function textWidth(text: string): number {
   let width = 0;
-  for (const character of text) width += widths.find(([of]) => of.test(character))![1];
+  for (const character of text) width += characterWidths.find(([of]) => of.test(character))![1];
   return Math.round(width);
 }
 
 /** The first that fits counts. */
-const widths: [of: RegExp, px: number][] = [
+const characterWidths: [of: RegExp, px: number][] = [
   [/[\u2066-\u2069\p{M}]/u, 0],
   [/[ijl'|]/, 3],
   [/[ .,:;!ftrI()/\u00a0-]/, 4.4],
@@ -374,7 +374,7 @@ export function embedOperations(registry: Registry, venue: Schema<string>): Oper
       summary: "A badge of a venue, for shields.io to draw",
       description: "The format of `https://img.shields.io/endpoint`. shields.io keeps it for five minutes.",
       parameters: badgeParameters(registry),
-      answers: { [json]: shieldsBadge },
+      answers: { [jsonType]: shieldsBadge },
       ...ofVenue,
     },
     {

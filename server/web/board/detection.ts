@@ -42,7 +42,7 @@ export const detectionParameters = {
 const subjectMatched = flag("Always false: nothing tests that a notice describes the same fault.", false);
 
 /** Signed seconds. */
-export function lead(description: string, example: number): Schema<number> {
+export function leadSeconds(description: string, example: number): Schema<number> {
   return { type: "integer", description, examples: [example] };
 }
 
@@ -98,7 +98,7 @@ export const officialIncident = named(
     ),
     subjectMatched,
     aheadUncorrelated: orNull(
-      lead(
+      leadSeconds(
         `${leadMeaning}. Null if it is not shown beside an incident, if the feed does not say when it was published, or if our opening was late because the engine had not been running.`,
         300,
       ),
@@ -107,14 +107,14 @@ export const officialIncident = named(
 );
 
 const aheadMedian = orNull(
-  lead(
+  leadSeconds(
     `${leadMeaning}. The median over the pairs that have a lead; null if there are fewer than 5. On an incident's page, the lead of its own pair.`,
     240,
   ),
 );
 
 /** The state of a venue's feed. */
-export const feed = named(
+export const venueFeed = named(
   "Feed",
   object("Whether the venue's own feed can be read.", {
     state: oneOf(
@@ -144,12 +144,12 @@ export const feed = named(
  *
  * @param window in words
  */
-export function official(window: string) {
+export function officialNotices(window: string) {
   return object("The venue's own status feed and notices.", {
     source: officialSource,
     page: officialPage,
     observed: flag(`Whether its feed was read for at least part of ${window}.`, true),
-    feed,
+    feed: venueFeed,
     incidents: {
       ...list(
         `Its notices that began in ${window}, including maintenance; at most 50, newest first. If there are more, notices about what we measure and with plausible times take precedence.`,
@@ -268,7 +268,7 @@ export const detectionResponse = named(
           id: venueId,
           name: venueName,
           category,
-          feed,
+          feed: venueFeed,
           detection,
         }),
       ),

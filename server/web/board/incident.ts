@@ -28,7 +28,7 @@ import {
   withOptional,
 } from "../api/shapes.js";
 import { startedAt, openedAt, component, kind, componentLabel, target, fault, stallBasis } from "./component.js";
-import { incidentDetection, official } from "./detection.js";
+import { incidentDetection, officialNotices } from "./detection.js";
 import { incident } from "./incidents.js";
 import type { Snapshot, Snapshots } from "./snapshot.js";
 
@@ -89,7 +89,7 @@ const badSamples = counts(faults, "Number of bad samples by fault.", {
   timeout: 7,
 });
 
-const machine = orNull(
+const machineName = orNull(
   text(
     "Fingerprint of the only machine that all of the region's probes ran on; null if there were several, or it is unknown. Regions with the same fingerprint are one vantage.",
     "6f1d0c2b9a4e",
@@ -105,7 +105,7 @@ const lookedFrom = object(
   },
 );
 
-const vote = object("One region's vote.", {
+const regionVote = object("One region's vote.", {
   region: regionId,
   vote: { ...state, description: "What this region saw." },
   samples: integer("Samples in the window.", 7),
@@ -145,10 +145,10 @@ const vote = object("One region's vote.", {
       "Invalid symbol",
     ),
   ),
-  machine,
+  machine: machineName,
 });
 
-const votes = named(
+const regionVotes = named(
   "Votes",
   object("The votes behind a decision.", {
     at: instant("The tick that decided.", openedAt),
@@ -162,7 +162,7 @@ const votes = named(
       2,
     ),
     confirming: integer("Number of votes that confirm trouble: with a sufficient bad run, or failing in part.", 2),
-    votes: list("Regions that had a vote.", named("Vote", vote)),
+    votes: list("Regions that had a vote.", named("Vote", regionVote)),
     notCounted: list(
       "Regions without a vote.",
       object("One entry.", {
@@ -173,7 +173,7 @@ const votes = named(
         ),
         newestAt: orNull(instant("Slot of its newest sample, if any.", "2026-01-31T11:36:02.400Z")),
         vantage: lookedFrom,
-        machine,
+        machine: machineName,
       }),
     ),
     notes: list(
@@ -183,13 +183,13 @@ const votes = named(
   }),
 );
 
-const evidence = withOptional(
-  object("The votes and their samples at the opening, the escalation and the closing.", { opening: votes }),
+const incidentEvidence = withOptional(
+  object("The votes and their samples at the opening, the escalation and the closing.", { opening: regionVotes }),
   {
-    escalation: votes,
+    escalation: regionVotes,
     closing: eitherOf(
       "The votes, or the reason why there were none.",
-      votes,
+      regionVotes,
       object("A component that is no longer watched.", {
         at: instant("The tick that closed it."),
         reason: text("Why.", "no longer watched"),
@@ -202,7 +202,7 @@ const evidence = withOptional(
   },
 );
 
-const errors = object("Errors in the minutes that the incident touches.", {
+const errorMinutes = object("Errors in the minutes that the incident touches.", {
   from: instant("Its startedAt.", startedAt),
   to: instant("Its lastBadAt: the recovery hold is excluded."),
   samples: orNull(integer("Samples taken; null if no minute is kept any longer.", 92)),
@@ -249,7 +249,7 @@ const latencySource = oneOf(
   "component, or for a stream, which has no latency of its own, the venue's REST (venue-rest).",
 );
 
-const latency = object(
+const incidentLatency = object(
   "Latency during the incident and before it. Null if there was no good response in either period.",
   {
     source: latencySource,
@@ -321,7 +321,7 @@ export const incidentDetailResponse = named(
         }),
       ),
     ),
-    evidence,
+    evidence: incidentEvidence,
     stallThreshold: shownAs(
       orNull(
         object(
@@ -334,14 +334,14 @@ export const incidentDetailResponse = named(
       ),
       null,
     ),
-    errors: named("ErrorBreakdown", errors),
-    latency: orNull(named("IncidentLatency", latency)),
+    errors: named("ErrorBreakdown", errorMinutes),
+    latency: orNull(named("IncidentLatency", incidentLatency)),
     detection: {
       ...incidentDetection,
       description:
         "This incident alone compared with the venue's notices; /v1/targets/{venue} covers the venue's ninety days.",
     },
-    official: official("the 6 hours before and after it began"),
+    official: officialNotices("the 6 hours before and after it began"),
     beganAtOnce: shownAs(
       list(
         "The incidents of other venues that began within two minutes of it, open or closed, the 100 nearest to it: perhaps the trouble of a provider that they share. It may grow after the incident closed.",

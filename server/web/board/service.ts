@@ -1,5 +1,5 @@
 import type { RequestHandler } from "express";
-import { services } from "../../../shared/config/package.js";
+import { serviceNames } from "../../../shared/config/package.js";
 import { answerBody, dataCache } from "../api/answer.js";
 import { instant, integer, list, named, object, oneOf, type Schema, text } from "../api/shapes.js";
 import type { Snapshots } from "./snapshot.js";
@@ -19,7 +19,7 @@ export const healthResponse = named(
   "HealthResponse",
   object("Liveness, without using the database.", {
     status: oneOf(["ok"], "Always ok: a program that is not live does not respond."),
-    service: oneOf(services, "The program."),
+    service: oneOf(serviceNames, "The program."),
     version: text("Its build.", "0.8.0"),
     uptimeSeconds: integer("Seconds since it started.", 86_400),
     time: instant("Its clock."),

@@ -79,7 +79,7 @@ export const uptimeDay = named("UptimeDay", uptimeDayObject);
 
 const hourMs = 3_600_000;
 
-function earlier(instant: string, byMs: number): string {
+function earlierInstant(instant: string, byMs: number): string {
   return new Date(Date.parse(instant) - byMs).toISOString();
 }
 
@@ -87,7 +87,7 @@ export const ninetyDays = exactly(90, "The ninety days, oldest first.", uptimeDa
   at === 89
     ? today
     : {
-        date: earlier(today.date, (89 - at) * 24 * hourMs).slice(0, 10),
+        date: earlierInstant(today.date, (89 - at) * 24 * hourMs).slice(0, 10),
         uptimePct: 100,
         measuredMinutes: 1_440,
         scheduledMinutes: 1_440,
@@ -164,7 +164,7 @@ const venueStatus = object("One venue on the board.", {
       ),
       samples: integer("Good REST samples of the hour.", 6_480),
     }),
-    (at, hour) => ({ ...hour, at: earlier(hour.at, (23 - at) * hourMs) }),
+    (at, hour) => ({ ...hour, at: earlierInstant(hour.at, (23 - at) * hourMs) }),
   ),
 });
 

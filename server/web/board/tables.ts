@@ -70,7 +70,7 @@ export function tableAnswerer({ pool, siteUrl, clock, whileBusy }: TableOptions)
     const snapshot = (await tables(file, values, [...values, methodologyUrl], holdMs))!;
     if (empty && snapshot.body.plain.length === "[]".length) throw empty();
     const day = snapshot.generatedAt.toISOString().slice(0, 10);
-    response.setHeader("Content-Disposition", attachment(name, day, form.format));
+    response.setHeader("Content-Disposition", attachmentHeader(name, day, form.format));
     const parameters = form.format === "csv" ? "; charset=utf-8; header=present" : "";
     await answerBody(response, await formOf(snapshot, form, schema), tableTypes[form.format] + parameters, dataCache);
   };
@@ -89,7 +89,7 @@ export const tableTypes = {
 };
 
 /** @param day the UTC day of the instant that the table shows */
-export function attachment(name: string, day: string, format: TableFormat): string {
+export function attachmentHeader(name: string, day: string, format: TableFormat): string {
   return `attachment; filename="venuewatch-${name}-${day}.${format}"`;
 }
 
@@ -238,13 +238,13 @@ export async function workbook(rows: readonly Row[], { sheet, columns }: TableSc
 /** How times are shown: the same in every language. Spreadsheets know no time zones; the values are in UTC. */
 type Kind = Pick<ColumnDef, "numFmt">;
 
-const formats: Record<string, Kind> = {
+const cellFormats: Record<string, Kind> = {
   "date-time": { numFmt: "yyyy-mm-dd hh:mm:ss.000" },
   date: { numFmt: "yyyy-mm-dd" },
 };
 
 function cellKindOf({ anyOf, format }: Schema): Kind {
-  return formats[(anyOf?.[0] as Schema | undefined)?.format ?? format ?? ""] ?? {};
+  return cellFormats[(anyOf?.[0] as Schema | undefined)?.format ?? format ?? ""] ?? {};
 }
 
 /** In characters. A column that is too narrow shows a date as `####`. */
@@ -265,10 +265,10 @@ const mostText = 32_767;
 
 /** What XML 1.0 forbids, even as an escape. */
 // eslint-disable-next-line no-control-regex
-const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
+const forbiddenCharacters = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 
 function cellText(text: string): string {
-  const clean = text.replace(forbidden, "").replace(/\r\n?/g, "\n");
+  const clean = text.replace(forbiddenCharacters, "").replace(/\r\n?/g, "\n");
   const whole = clean.length <= mostText ? clean : `${clean.slice(0, mostText - 1).replace(/[\ud800-\udbff]$/, "")}…`;
   // workbooks read _x0041_ as an escaped A
   return whole.replace(/_(?=x[\da-f]{4}_)/gi, "_x005F_");

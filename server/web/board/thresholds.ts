@@ -2,8 +2,8 @@
 import type { RequestHandler } from "express";
 import { version } from "../../../shared/config/package.js";
 import { type Registry, stallBasis } from "../../../shared/registry/registry.js";
-import { publicName, rules } from "../../../shared/rules/engine-rules.js";
-import { probeRules, type Rule, units } from "../../../shared/rules/probe-rules.js";
+import { publicName, engineRules } from "../../../shared/rules/engine-rules.js";
+import { probeRules, type Rule, ruleUnits } from "../../../shared/rules/probe-rules.js";
 import { answerJson, longCache } from "../api/answer.js";
 import { makeBody } from "../api/body.js";
 import {
@@ -79,7 +79,7 @@ export const figureRules = [
 
 /** Every constant that affects published data: the engine's rules first, then those of probes and of figures. */
 export const publishedRules = [
-  ...appliedBy("engine", rules),
+  ...appliedBy("engine", engineRules),
   ...appliedBy("probe", probeRules),
   ...appliedBy("figures", figureRules),
 ];
@@ -101,7 +101,7 @@ export const thresholdsResponse = named(
           name: text("Name; the rulebook explains it.", "recoveryHoldMs"),
           value: number("Value.", 60_000),
           unit: oneOf(
-            units,
+            ruleUnits,
             "Its unit. share is a fraction of 1; times is a multiple of the usual value; cadences are those of the judged component.",
           ),
           reason: text("The reason for the value.", "Twice the time that most restarts take."),

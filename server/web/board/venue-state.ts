@@ -53,20 +53,20 @@ export function venueStateParameters(registry: Registry) {
 }
 
 /** A separate constant: as an argument, its words would be inferred as `string`. */
-const reasons = oneOf(
+const unseenReasons = oneOf(
   ["never", "ended", "blocked", "impaired", "silent", "unmeasured"],
   "never, ended, blocked: as in UnknownBecause. Of one region alone: impaired: its own network is in trouble. silent: no measurement has come from it of late. unmeasured: none is known.",
 );
 
-const unseen = object("Why a state is unknown, by quorum or to one region.", {
-  reason: reasons,
+const unseenReason = object("Why a state is unknown, by quorum or to one region.", {
+  reason: unseenReasons,
   detail: text("The same in words.", "no measurement has come from us-east since 2026-01-31T11:40:05.000Z"),
 });
 
 /** The same as `unknownBecause` of other bodies, where the view may be that of one region. */
-const unseenBecause: Schema<TypeOf<typeof unseen> | null> = shownAs(
+const unseenBecause: Schema<TypeOf<typeof unseenReason> | null> = shownAs(
   {
-    ...orNull(named("UnseenBecause", unseen)),
+    ...orNull(named("UnseenBecause", unseenReason)),
     description:
       "Why it is unknown. Null if it is not, or for want of measurements or of a decision: `stale` says whether the engine decides.",
   },
@@ -80,16 +80,16 @@ const seenState: Schema<TypeOf<typeof state>> = {
 
 const seenSince = instant("The tick since which this region sees it so.", "2026-01-31T11:41:20.000Z");
 
-const dissent = object("A component that this region sees otherwise than all regions together.", {
+const regionDissent = object("A component that this region sees otherwise than all regions together.", {
   component,
   state: seenState,
   since: seenSince,
   fault: { ...presentFault, description: "Fault of the newest measurement there; null if it was good, or slow." },
 });
 
-const dissents = list(
+const regionDissents = list(
   "The components that it sees otherwise than all regions together.",
-  named("RegionDissent", dissent),
+  named("RegionDissent", regionDissent),
 );
 
 export const regionView = named(
@@ -100,18 +100,18 @@ export const regionView = named(
     state: seenState,
     since: seenSince,
     unknownBecause: unseenBecause,
-    dissent: dissents,
+    dissent: regionDissents,
   }),
 );
 
 export type RegionView = TypeOf<typeof regionView>;
 
-const quorum = object("The state.", { state, since });
+const quorumState = object("The state.", { state, since });
 
 /** Beside the view of one region, what all of them together decide. */
-const byQuorum: Schema<TypeOf<typeof quorum> | null> = shownAs(
+const byQuorum: Schema<TypeOf<typeof quorumState> | null> = shownAs(
   {
-    ...orNull(quorum),
+    ...orNull(quorumState),
     description: "The venue by quorum over all regions; null where `state` is that itself, because no region is given.",
   },
   null,

@@ -1,7 +1,7 @@
 import type { RequestHandler } from "express";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { answerJson } from "../api/answer.js";
-import { choice, region } from "../api/parameters.js";
+import { choice, regionParameter } from "../api/parameters.js";
 import { queryOf } from "../api/request.js";
 import {
   day,
@@ -31,7 +31,7 @@ import {
 } from "../api/shapes.js";
 import { noSuchVenue, venueFinder } from "../api/venue-ids.js";
 import { component, componentLabel, fault, presentFault, target } from "./component.js";
-import { detection, official } from "./detection.js";
+import { detection, officialNotices } from "./detection.js";
 import { incident } from "./incidents.js";
 import { reliabilityVenue } from "./reliability.js";
 import { type Boards } from "./snapshot.js";
@@ -97,13 +97,13 @@ export function venueParameters(registry: Registry) {
       ["24h", "7d"],
       "24h",
     ),
-    region: region(registry),
+    region: regionParameter(registry),
   };
 }
 
 const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const;
 
-const ranges = ["24h", "7d"] as const;
+const latencyRanges = ["24h", "7d"] as const;
 
 const latencyPoint = object("One bucket of the chart, computed exactly from raw samples.", {
   at: instant("Start of the bucket."),
@@ -132,17 +132,17 @@ const measuredComponent = {
   goodPct: orNull(percent("Share of them that were good.", 98.403)),
 };
 
-const newest = {
+const newestSample = {
   newestAt: orNull(instant("Slot of the newest sample.")),
   newestFault: orNull(fault),
 };
 
-const endpoint = object("One REST endpoint, seen from the selected region.", {
+const endpointStatus = object("One REST endpoint, seen from the selected region.", {
   ...measuredComponent,
   answers: integer("Good samples in the range, over which the percentiles are computed.", 17_004),
   p50Ms: orNull(integer("Their exact median; null if there were fewer than 3.", 84)),
   p95Ms: orNull(integer("Exact 95th percentile; null if there were fewer than 10.", 210)),
-  ...newest,
+  ...newestSample,
   certificateExpiresAt: orNull(
     instant(
       "Expiry of the newest certificate that the server presented within the last day; null if none was seen.",
@@ -210,8 +210,8 @@ const streamStatus = object("One stream, or ws:conn, seen from the selected regi
     null,
   ),
   stallAfterMs: orNull(integer("Silence beyond this is a stall.", 30_000, 1)),
-  newestAt: newest.newestAt,
-  newestFault: shownAs(newest.newestFault, null),
+  newestAt: newestSample.newestAt,
+  newestFault: shownAs(newestSample.newestFault, null),
 });
 
 const regionComparison = object("The venue as one region sees it, over exactly the range that ends at generatedAt.", {
@@ -276,12 +276,12 @@ const incidentPattern = object(
 );
 
 /** A separate constant, like the words of states. */
-const counted = oneOf(
+const countedPer = oneOf(
   ["address", "account"],
   "What is counted: requests from one address, or those of one account, of which a probe has none.",
 );
 
-const entry = object("What the registry says of its own entry for the venue; null where it says nothing.", {
+const venueEntry = object("What the registry says of its own entry for the venue; null where it says nothing.", {
   sources: orNull(
     list("Addresses of the venue's documentation and changelog.", text("One address.", "https://docs.kraken.com/api")),
   ),
@@ -304,7 +304,7 @@ const entry = object("What the registry says of its own entry for the venue; nul
         origin: text("Of these addresses.", "https://api.kraken.com"),
         requests: integer("Number of requests.", 60, 1),
         periodMs: integer("In this time.", 60_000, 1),
-        per: counted,
+        per: countedPer,
         endpoints: shownAs(
           orNull(list("Names of the endpoints that it is about; null: all of the origin.", text("A name.", "ticker"))),
           null,
@@ -338,7 +338,7 @@ export const exchangeResponse = named(
   object("One venue in detail.", {
     ...freshness,
     exchange: object("The venue.", venueHead),
-    entry: named("VenueEntry", entry),
+    entry: named("VenueEntry", venueEntry),
     // the venue in the examples reads no chain
     chain: shownAs(
       orNull(
@@ -374,11 +374,11 @@ export const exchangeResponse = named(
     typicalAsOf,
     days: ninetyDays,
     latency: object("REST latency seen from the selected region.", {
-      range: oneOf(ranges, "The window."),
+      range: oneOf(latencyRanges, "The window."),
       bucketMs: integer("Width of a bucket.", 60_000, 1),
       points: list("Every bucket of the range, oldest first.", named("LatencyPoint", latencyPoint)),
     }),
-    endpoints: list("REST, in the registry's order.", named("EndpointStatus", endpoint)),
+    endpoints: list("REST, in the registry's order.", named("EndpointStatus", endpointStatus)),
     streams: list("The socket and its streams.", named("StreamStatus", streamStatus)),
     regions: object("Vantage points.", {
       selected: text("The region that the request resolved to.", "eu-central"),
@@ -392,7 +392,7 @@ export const exchangeResponse = named(
       "All incidents that started within ninety days by component and severity, each in exactly one pattern; most frequent first.",
       named("IncidentPattern", incidentPattern),
     ),
-    official: official("the window of 90 days and after it"),
+    official: officialNotices("the window of 90 days and after it"),
     detection,
     summary: {
       ...reliabilityVenue,

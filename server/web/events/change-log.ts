@@ -47,7 +47,7 @@ const keptMs = 86_400_000;
  * After a failover the numbers go on far beyond those that may have been lost (`engine.skip_lost_numbers`). Earlier
  * changes may have been undone.
  */
-const leap = 100_000;
+const idLeap = 100_000;
 
 interface ChangeRow {
   change_id: number;
@@ -101,7 +101,7 @@ export function makeChangeLog(pool: Pick<Pool, "file">, log: Log, nowMs = () => 
   }
 
   function append(more: readonly ChangeEvent[]): void {
-    const landing = more.findLastIndex(({ id }, at) => id - (more[at - 1]?.id ?? newest) >= leap);
+    const landing = more.findLastIndex(({ id }, at) => id - (more[at - 1]?.id ?? newest) >= idLeap);
     if (landing >= 0) {
       more = more.slice(landing);
       begin(more[0]!.id - 1);

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { Request, RequestHandler } from "express";
 import { ipKeyGenerator } from "express-rate-limit";
 import type { Registry } from "../../../shared/registry/registry.js";
-import { ipv6Subnet, reset } from "../api/client-limits.js";
+import { ipv6Subnet, resetConnection } from "../api/client-limits.js";
 import { categoryFilter, integerParameter, parameterReader, venueFilter, viewOf } from "../api/parameters.js";
 import { badParameters, type SendProblem } from "../api/problem.js";
 import { clientAddress, queryOf } from "../api/request.js";
@@ -99,7 +99,7 @@ export function makeEventStreams(
   function write({ response }: Stream, text: string): void {
     if (text === "" || isGone(response)) return;
     response.write(text);
-    if (response.writableLength > mostUnreadBytes) reset(response.socket!);
+    if (response.writableLength > mostUnreadBytes) resetConnection(response.socket!);
   }
 
   /**
@@ -142,7 +142,7 @@ export function makeEventStreams(
       if (missed.length === 0) return join(stream, "freshness");
       at = missed.at(-1)!.id;
       const text = framesFor(stream, missed);
-      if (text !== "" && !response.write(text)) await drained(response);
+      if (text !== "" && !response.write(text)) await untilDrained(response);
     }
   }
 
@@ -182,7 +182,7 @@ function isGone(response: ServerResponse): boolean {
 }
 
 /** Not `once` of node:events, which would leave a listener of each event that did not come. */
-function drained(response: ServerResponse): Promise<void> {
+function untilDrained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       response.off("drain", end).off("close", end);

@@ -197,7 +197,7 @@ function incidentFeed(data: IncidentFeedData, baseUrl: string): IncidentFeed {
   const name = venue && feedText(venue.name);
   return {
     ...{
-      id: urn(id),
+      id: uuidUrn(id),
       updatedAt,
       title: name === null ? "venuewatch: incidents of all venues" : `venuewatch: incidents of ${name}`,
       about: aboutText(name),
@@ -207,14 +207,14 @@ function incidentFeed(data: IncidentFeedData, baseUrl: string): IncidentFeed {
   };
 }
 
-function urn(uuid: string): string {
+function uuidUrn(uuid: string): string {
   return `urn:uuid:${uuid}`;
 }
 
 function feedEntry(entry: EntryData, baseUrl: string): FeedEntry {
   const { id, slug, venue, openedAt, updatedAt, category } = entry;
   return {
-    ...{ id: urn(id), publishedAt: openedAt, updatedAt, tags: [venue, category] },
+    ...{ id: uuidUrn(id), publishedAt: openedAt, updatedAt, tags: [venue, category] },
     title: titleOf(entry),
     page: `${baseUrl}/incidents/${slug}`,
     paragraphs: paragraphsOf(entry),
@@ -269,29 +269,29 @@ const atomNamespace = "http://www.w3.org/2005/Atom";
  * @param self address of the feed itself
  */
 function atomText({ id, title, about, page, updatedAt, entries }: IncidentFeed, self: string): string {
-  const feed = element("feed", { "xml:lang": language }, [
-    element("id", {}, [id]),
-    element("title", {}, [title]),
-    element("subtitle", {}, [about]),
-    element("updated", {}, [updatedAt]),
-    element("link", { rel: "self", type: "application/atom+xml", href: self }),
-    element("link", { rel: "alternate", type: "text/html", href: page }),
+  const feed = xmlElement("feed", { "xml:lang": language }, [
+    xmlElement("id", {}, [id]),
+    xmlElement("title", {}, [title]),
+    xmlElement("subtitle", {}, [about]),
+    xmlElement("updated", {}, [updatedAt]),
+    xmlElement("link", { rel: "self", type: "application/atom+xml", href: self }),
+    xmlElement("link", { rel: "alternate", type: "text/html", href: page }),
     // entries have no author of their own, so the feed must have one
-    element("author", {}, [element("name", {}, ["venuewatch"])]),
+    xmlElement("author", {}, [xmlElement("name", {}, ["venuewatch"])]),
     ...entries.map(atomEntry),
   ]);
   return xmlText(feed, { "": atomNamespace });
 }
 
 function atomEntry({ id, title, page, publishedAt, updatedAt, paragraphs, tags }: FeedEntry): XmlNode {
-  return element("entry", {}, [
-    element("id", {}, [id]),
-    element("title", {}, [title]),
-    element("published", {}, [publishedAt]),
-    element("updated", {}, [updatedAt]),
-    element("link", { rel: "alternate", type: "text/html", href: page }),
-    ...tags.map((term) => element("category", { term })),
-    element("content", { type: "html" }, [htmlOf(paragraphs)]),
+  return xmlElement("entry", {}, [
+    xmlElement("id", {}, [id]),
+    xmlElement("title", {}, [title]),
+    xmlElement("published", {}, [publishedAt]),
+    xmlElement("updated", {}, [updatedAt]),
+    xmlElement("link", { rel: "alternate", type: "text/html", href: page }),
+    ...tags.map((term) => xmlElement("category", { term })),
+    xmlElement("content", { type: "html" }, [htmlOf(paragraphs)]),
   ]);
 }
 
@@ -301,27 +301,27 @@ function atomEntry({ id, title, page, publishedAt, updatedAt, paragraphs, tags }
  * @param self address of the feed itself
  */
 function rssText({ title, about, page, updatedAt, entries }: IncidentFeed, self: string): string {
-  const channel = element("channel", {}, [
-    element("title", {}, [unmarked(title)]),
-    element("link", {}, [page]),
-    element("description", {}, [unmarked(about)]),
-    element("language", {}, [language]),
-    element("lastBuildDate", {}, [rssDate(updatedAt)]),
-    element("atom:link", { rel: "self", type: "application/rss+xml", href: self }),
+  const channel = xmlElement("channel", {}, [
+    xmlElement("title", {}, [withoutBrackets(title)]),
+    xmlElement("link", {}, [page]),
+    xmlElement("description", {}, [withoutBrackets(about)]),
+    xmlElement("language", {}, [language]),
+    xmlElement("lastBuildDate", {}, [rssDate(updatedAt)]),
+    xmlElement("atom:link", { rel: "self", type: "application/rss+xml", href: self }),
     ...entries.map(rssItem),
   ]);
-  return xmlText(element("rss", { version: "2.0" }, [channel]), { "": null, atom: atomNamespace });
+  return xmlText(xmlElement("rss", { version: "2.0" }, [channel]), { "": null, atom: atomNamespace });
 }
 
 function rssItem({ id, title, page, publishedAt, updatedAt, paragraphs, tags }: FeedEntry): XmlNode {
-  return element("item", {}, [
-    element("title", {}, [unmarked(title)]),
-    element("link", {}, [page]),
-    element("guid", { isPermaLink: "false" }, [id]),
-    element("pubDate", {}, [rssDate(publishedAt)]),
-    element("atom:updated", {}, [updatedAt]),
-    ...tags.map((tag) => element("category", {}, [tag])),
-    element("description", {}, [htmlOf(paragraphs)]),
+  return xmlElement("item", {}, [
+    xmlElement("title", {}, [withoutBrackets(title)]),
+    xmlElement("link", {}, [page]),
+    xmlElement("guid", { isPermaLink: "false" }, [id]),
+    xmlElement("pubDate", {}, [rssDate(publishedAt)]),
+    xmlElement("atom:updated", {}, [updatedAt]),
+    ...tags.map((tag) => xmlElement("category", {}, [tag])),
+    xmlElement("description", {}, [htmlOf(paragraphs)]),
   ]);
 }
 
@@ -329,7 +329,7 @@ function rssItem({ id, title, page, publishedAt, updatedAt, paragraphs, tags }: 
  * RSS does not say whether a title is text or HTML, and readers differ. Without angle brackets both read the same, and
  * nothing can be markup.
  */
-function unmarked(text: string): string {
+function withoutBrackets(text: string): string {
   return text.replaceAll("<", "\u2039").replaceAll(">", "\u203a");
 }
 
@@ -356,7 +356,7 @@ interface XmlNode {
   children: readonly (XmlNode | string)[];
 }
 
-function element(
+function xmlElement(
   name: string,
   attributes: Record<string, string> = {},
   children: readonly (XmlNode | string)[] = [],

@@ -7,10 +7,10 @@ import { answerBody } from "../api/answer.js";
 import { makeBody } from "../api/body.js";
 import { Problem } from "../api/problem.js";
 
-const { resolve } = createRequire(import.meta.url);
+const { resolve: resolveModule } = createRequire(import.meta.url);
 
 /** What pages load besides themselves, all from our own origin. */
-const files = {
+const assetFiles = {
   "style.css": packagedFile("server/web/pages/assets/style.css"),
   "operational.svg": packagedFile("server/web/pages/assets/operational.svg"),
   "degraded.svg": packagedFile("server/web/pages/assets/degraded.svg"),
@@ -18,39 +18,41 @@ const files = {
   "unknown.svg": packagedFile("server/web/pages/assets/unknown.svg"),
   "follow.js": packagedFile("dist/server/web/pages/browser/follow.js"),
   "zoom.js": packagedFile("dist/server/web/pages/browser/zoom.js"),
-  "uplot.js": resolve("uplot/dist/uPlot.iife.min.js"),
-  "uplot.css": resolve("uplot/dist/uPlot.min.css"),
-  "morphdom.js": resolve("morphdom/dist/morphdom-umd.min.js"),
+  "uplot.js": resolveModule("uplot/dist/uPlot.iife.min.js"),
+  "uplot.css": resolveModule("uplot/dist/uPlot.min.css"),
+  "morphdom.js": resolveModule("morphdom/dist/morphdom-umd.min.js"),
 } as const;
 
-export type Asset = keyof typeof files;
+export type Asset = keyof typeof assetFiles;
 
-const types: Record<string, string> = {
+const assetTypes: Record<string, string> = {
   css: "text/css; charset=utf-8",
   svg: "image/svg+xml",
   js: "text/javascript; charset=utf-8",
 };
 
-const bodies = new Map(Object.entries(files).map(([name, file]) => [name, makeBody(readFileSync(file, "utf8"))]));
+const assetBodies = new Map(
+  Object.entries(assetFiles).map(([name, file]) => [name, makeBody(readFileSync(file, "utf8"))]),
+);
 
 /** Changes with any asset, so that a page never loads those of another build. */
-const build = createHash("sha256")
-  .update(Buffer.concat([...bodies.values()].map(({ plain }) => plain)))
+const assetsHash = createHash("sha256")
+  .update(Buffer.concat([...assetBodies.values()].map(({ plain }) => plain)))
   .digest("hex")
   .slice(0, 12);
 
 /** The address may be cached forever. */
 export function assetPath(name: Asset): string {
-  return `/assets/${build}/${name}`;
+  return `/assets/${assetsHash}/${name}`;
 }
 
-const forever = "public, max-age=31536000, immutable";
+const foreverCache = "public, max-age=31536000, immutable";
 
 /** `/assets/{build}/{name}`. An older build's address gets the present file, which a page of that build can use. */
 export const assetRoute: RequestHandler<{ build: string; name: string }> = async (request, response) => {
   const { name } = request.params;
-  const body = bodies.get(name);
+  const body = assetBodies.get(name);
   if (!body) throw new Problem(404, "There is no such file.");
-  const cache = request.params.build === build ? forever : "no-cache";
-  await answerBody(response, body, types[name.split(".").pop()!]!, cache);
+  const cache = request.params.build === assetsHash ? foreverCache : "no-cache";
+  await answerBody(response, body, assetTypes[name.split(".").pop()!]!, cache);
 };

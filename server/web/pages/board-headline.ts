@@ -3,7 +3,7 @@ import type { Category } from "../../../shared/registry/registry.js";
 import type { TypeOf } from "../api/shapes.js";
 import type { statusResponse } from "../board/status.js";
 import { durationText, instantText, isolated, sinceMs } from "./format.js";
-import { commonFault, isTrouble, lookOf, rank, type PublishedIncident } from "./parts.js";
+import { commonFault, isTrouble, lookOf, stateRank, type PublishedIncident } from "./parts.js";
 import { boardWords, categoryWords, type State, verbOf } from "./words.js";
 
 const boardUnknownBecause = {
@@ -39,7 +39,7 @@ export function headlineOf(
     (venue) => isTrouble(venue.state) || (venue.state === "unknown" && open.includes(venue)),
   );
   const recovering = open.filter(({ state }) => state === "operational");
-  const worstFirst = [...troubled].sort((a, b) => rank(a.state) - rank(b.state));
+  const worstFirst = [...troubled].sort((a, b) => stateRank(a.state) - stateRank(b.state));
   const prefix = category === null ? "" : `${categoryWords[category]}: `;
   const troubles = worstFirst.map((venue) => troubleOf(venue, incidents, generatedAt));
   const { commonTrouble: common } = summary;
@@ -56,13 +56,13 @@ export function headlineOf(
   sentences.push(...unknownSentences(unknown, unknown.length === venues.length));
   return {
     state: open.length > 0 && summary.state === "operational" ? "degraded" : summary.state,
-    answer: prefix + overall(venues, healthy, unknown),
+    answer: prefix + overallHeadline(venues, healthy, unknown),
     troubles: sentences,
     title: [prefix + `${healthy} of ${venues.length} healthy`, ...troubles.slice(0, 1)].join(". ").replace(/\.$/, ""),
   };
 }
 
-function overall({ length: venues }: Board["venues"], healthy: number, unknown: Board["venues"]): string {
+function overallHeadline({ length: venues }: Board["venues"], healthy: number, unknown: Board["venues"]): string {
   if (venues === 0) return "No venue is measured yet.";
   if (unknown.length === venues)
     return unknown.some((venue) => reasonOf(venue) !== null)

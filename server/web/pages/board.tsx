@@ -19,7 +19,7 @@ import {
   healthOf,
   IncidentList,
   isTrouble,
-  rank,
+  stateRank,
   type Regions,
   SelectField,
   Sign,
@@ -248,7 +248,7 @@ function Uptime({ venue }: { venue: Board["venues"][number] }) {
 // What the address of the board may select: `/?category=rpc&state=trouble&q=alch&sort=worst`.
 
 /** Any text that a reader may type. */
-const search: Parameter<string | null> = {
+const searchParameter: Parameter<string | null> = {
   schema: { type: "string", maxLength: 100 },
   description: "Part of a venue's name or id.",
   read: (text) => text.trim(),
@@ -262,7 +262,7 @@ const filterStates = ["operational", "degraded", "outage", "unknown", "trouble"]
 export const boardParameters = {
   category: choice("Only this category.", categories, null),
   state: choice("Only venues in this state.", filterStates, null),
-  q: search,
+  q: searchParameter,
   sort: choice("Order of the venues.", ["category", "worst"], "category"),
 };
 
@@ -276,10 +276,12 @@ export function selectedVenues({ venues }: Board, { state, q, sort }: Filter): B
       (q === null || `${venue.name} ${venue.id} ${venue.symbol}`.toLowerCase().includes(q.toLowerCase())),
   );
   if (sort !== "worst") return found;
-  return found.sort((a, b) => rank(a.state) - rank(b.state) || b.activeIncidents - a.activeIncidents);
+  return found.sort((a, b) => stateRank(a.state) - stateRank(b.state) || b.activeIncidents - a.activeIncidents);
 }
 
-const states = filterStates.map((name) => [name, name === "trouble" ? "Degraded or down" : stateWords[name]] as const);
+const stateChoices = filterStates.map(
+  (name) => [name, name === "trouble" ? "Degraded or down" : stateWords[name]] as const,
+);
 
 /** A plain form, whose selection is the address: it can be linked and works without JavaScript. */
 function BoardFilter({ filter }: { filter: Filter }) {
@@ -289,7 +291,7 @@ function BoardFilter({ filter }: { filter: Filter }) {
         Search <input type="search" name="q" maxLength={100} value={filter.q ?? ""} />
       </label>
       <CategoryField selected={filter.category} />
-      <SelectField label="State" name="state" choices={[["", "All states"], ...states]} selected={filter.state} />
+      <SelectField label="State" name="state" choices={[["", "All states"], ...stateChoices]} selected={filter.state} />
       <SelectField
         label="Order"
         name="sort"

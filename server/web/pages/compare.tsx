@@ -101,7 +101,7 @@ function More({ selection }: { selection: string }) {
   );
 }
 
-const columns = 10;
+const columnCount = 10;
 
 /** The venues by rank, with a row for all of them. */
 function Leaderboard({ data, groups }: { data: ReliabilityData; groups: readonly RankGroup[] }) {
@@ -116,7 +116,7 @@ function Leaderboard({ data, groups }: { data: ReliabilityData; groups: readonly
       {groups.map((group) => (
         <tbody key={group.rank}>
           <tr>
-            <th scope="rowgroup" colSpan={columns} class="group">
+            <th scope="rowgroup" colSpan={columnCount} class="group">
               {group.rank === null
                 ? "Not measured enough: less than half of the minutes, so there is no uptime"
                 : group.rows.length === 1
@@ -233,16 +233,16 @@ function Figure({ children }: { children: ComponentChildren }) {
   return <td class="figure">{children}</td>;
 }
 
-const width = 120;
-const margin = 2;
+const drawingWidth = 120;
+const drawingMargin = 2;
 
 /** Where a drawing of uptimes may begin, in per cent. */
-const starts = [99.99, 99.9, 99.5, 99, 98, 95, 90, 80, 50, 0];
+const axisStarts = [99.99, 99.9, 99.5, 99, 98, 95, 90, 80, 50, 0];
 
 /** The start of a scale that shows all of these lower bounds and no more than it must; null if there are none. */
 function scaleStart(lows: readonly number[]): number | null {
   if (lows.length === 0) return null;
-  return starts.find((start) => lows.every((low) => low >= start)) ?? 0;
+  return axisStarts.find((start) => lows.every((low) => low >= start)) ?? 0;
 }
 
 export interface UptimeIntervalProps {
@@ -254,10 +254,10 @@ export interface UptimeIntervalProps {
 
 /** The bounds as a bar and the uptime as a mark. Hidden from screen readers, since the same figures stand beside it. */
 function UptimeInterval({ low, high, uptime, start }: UptimeIntervalProps) {
-  const at = (percent: number) => margin + Math.round((width * (percent - start)) / (100 - start));
+  const at = (percent: number) => drawingMargin + Math.round((drawingWidth * (percent - start)) / (100 - start));
   return (
-    <svg class="interval" viewBox={`0 0 ${width + 2 * margin} 16`} aria-hidden="true">
-      <path class="baseline" d={`M${margin} 8h${width}`} />
+    <svg class="interval" viewBox={`0 0 ${drawingWidth + 2 * drawingMargin} 16`} aria-hidden="true">
+      <path class="baseline" d={`M${drawingMargin} 8h${drawingWidth}`} />
       <path class="range" d={`M${at(low)} 8H${Math.max(at(high), at(low) + 2)}`} />
       <path class="mark" d={`M${at(uptime)} 2v12`} />
     </svg>

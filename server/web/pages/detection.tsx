@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { parameterReader } from "../api/parameters.js";
 import { queryOf } from "../api/request.js";
 import type { TypeOf } from "../api/shapes.js";
-import { detectionParameters, detectionResponse, type feed } from "../board/detection.js";
+import { detectionParameters, detectionResponse, type venueFeed } from "../board/detection.js";
 import { type Windows, dataOf } from "../board/snapshot.js";
 import { withoutEmpty } from "./board.js";
 import { durationText, isolated, ageText } from "./format.js";
@@ -178,7 +178,7 @@ const detectionWords = {
 
 type Counts = DetectionData["fleet"];
 
-const columns = [
+const countColumns = [
   ...["oursCompared", "paired", "oursNear", "oursOnly"],
   ...["theirsCompared", "theirsNear", "theirsOnly"],
 ] as const satisfies (keyof Counts & keyof typeof detectionWords)[];
@@ -205,7 +205,7 @@ function DetectionTable({ data }: { data: DetectionData }) {
             {detection.venuesCompared > 0 ? (
               <Row counts={detection}>{firstOf(detection)}</Row>
             ) : (
-              <td colSpan={columns.length + 2}>Not comparable, because {reasonOf(detection)}</td>
+              <td colSpan={countColumns.length + 2}>Not comparable, because {reasonOf(detection)}</td>
             )}
           </tr>
         ))}
@@ -228,7 +228,7 @@ function Heads() {
     <tr>
       <th scope="col">Venue</th>
       <th scope="col">The venue's feed</th>
-      {(["days", ...columns] as const).map((column) => (
+      {(["days", ...countColumns] as const).map((column) => (
         <th key={column} scope="col" class="figure">
           {detectionWords[column]}
         </th>
@@ -241,13 +241,16 @@ function Heads() {
 /** @param children who was first */
 function Row({ counts, children }: { counts: Counts; children: ComponentChildren }) {
   const { measuredDays, days, ours, theirs } = counts;
-  const all: Partial<Record<(typeof columns)[number], number | null>> = { oursCompared: ours, theirsCompared: theirs };
+  const all: Partial<Record<(typeof countColumns)[number], number | null>> = {
+    oursCompared: ours,
+    theirsCompared: theirs,
+  };
   return (
     <>
       <td class="figure">
         {measuredDays} of {days}
       </td>
-      {columns.map((column) => {
+      {countColumns.map((column) => {
         const of = all[column];
         return (
           <td key={column} class="figure">
@@ -279,7 +282,7 @@ function fewLeadsText(leads: number): string {
 }
 
 /** Whether we can read what the venue says, in words. */
-function FeedState({ feed: { state, problem, since, readAt }, now }: { feed: TypeOf<typeof feed>; now: string }) {
+function FeedState({ feed: { state, problem, since, readAt }, now }: { feed: TypeOf<typeof venueFeed>; now: string }) {
   if (state === "none") return <>none</>;
   if (state === "readable" && readAt === null) return <>not read yet</>;
   if (state === "readable")

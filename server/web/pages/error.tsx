@@ -5,13 +5,13 @@ import type { PageProps } from "./page.js";
 import { TableFrame } from "./parts.js";
 
 // a client beyond its limit gets the same page again and again
-const rendered = makeRendered(null, 1_000_000);
+const renderedErrors = makeRendered(null, 1_000_000);
 
 /** Answers with a problem as a page. Sets no header before the page is rendered. */
 export const answerErrorPage: AnswerAsPage = (response, problem) => {
   const retryAfterS = Number(response.getHeader("Retry-After") ?? 0);
   const key = JSON.stringify([problem, retryAfterS]);
-  const { plain } = rendered(key, [], () => errorPage(problem, retryAfterS));
+  const { plain } = renderedErrors(key, [], () => errorPage(problem, retryAfterS));
   // a frame that refused the page of an error would stay empty, since nothing in it could load it again
   const isFramed = response.req.path.startsWith("/embed/");
   response.setHeader("Content-Security-Policy", isFramed ? embedPolicy : pagePolicy);

@@ -18,7 +18,7 @@ interface Tally {
   confirming: number;
 }
 
-const decisions = {
+const decisionNames = {
   opening: "Opening,",
   escalation: "Escalation to an outage,",
   closing: "Closing,",
@@ -69,7 +69,7 @@ function Votes({ decision, votes, regionNames }: VotesProps) {
   return (
     <>
       <h3>
-        {decisions[decision]} <ExactInstant at={at} />
+        {decisionNames[decision]} <ExactInstant at={at} />
       </h3>
       <p>
         {tallyTexts[decision === "closing" ? "closing" : "opening"]({
@@ -320,7 +320,7 @@ export function LatencyTable({ latency, regionNames }: LatencyTableProps) {
   );
 }
 
-const width = 120;
+const drawingWidth = 120;
 
 interface BeforeAndDuringProps {
   /** Milliseconds; null: not measured, and no bar. */
@@ -335,7 +335,7 @@ function BeforeAndDuring({ before, during, most }: BeforeAndDuringProps) {
   const textOf = (ms: number | null) => (ms === null ? "not measured" : msText(ms));
   const label = `Median before: ${textOf(before)}; during: ${textOf(during)}`;
   return (
-    <svg class="bars" viewBox={`0 0 ${width} 18`} role="img" aria-label={label}>
+    <svg class="bars" viewBox={`0 0 ${drawingWidth} 18`} role="img" aria-label={label}>
       {before !== null && <path class="before" d={`M1 1h${lengthOf(before, most)}v6h-${lengthOf(before, most)}z`} />}
       {during !== null && <path class="during" d={`M1 10h${lengthOf(during, most)}v7h-${lengthOf(during, most)}z`} />}
     </svg>
@@ -343,7 +343,7 @@ function BeforeAndDuring({ before, during, most }: BeforeAndDuringProps) {
 }
 
 function lengthOf(ms: number, most: number): number {
-  return Math.max(1, Math.round((ms / most) * (width - 2)));
+  return Math.max(1, Math.round((ms / most) * (drawingWidth - 2)));
 }
 
 /** How to check it oneself: statements for this incident, and the addresses of its data and of the rules. */

@@ -238,7 +238,7 @@ function faultOf({ samples, bad, faults }: IncidentDetail["errors"]): string {
     return samples === 0
       ? "Unknown: no sample was taken."
       : `None: none of ${samples} samples failed. The answers were too slow.`;
-  return `${sentence(faultMeanings[most.fault])} (${most.fault}): ${most.count} of ${bad} failed samples.`;
+  return `${capitalised(faultMeanings[most.fault])} (${most.fault}): ${most.count} of ${bad} failed samples.`;
 }
 
 function Target({ detail: { component, stallThreshold } }: { detail: IncidentDetail }) {
@@ -261,7 +261,7 @@ function agreementOf({ incident }: IncidentDetail, regionNames: RegionNames): st
   return `${needed} These did: ${regions.map((id) => regionName(regionNames, id)).join(", ")}.`;
 }
 
-function sentence(text: string): string {
+function capitalised(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 

@@ -68,17 +68,17 @@ export function markdownHtml(markdown: string, { addressOf, taken = [] }: Markdo
         const Name = `h${depth}` as "h2";
         return renderToString(
           <Name id={id}>
-            <a href={`#${id}`} {...inner(this.parser.parseInline(tokens))} />
+            <a href={`#${id}`} {...innerHtml(this.parser.parseInline(tokens))} />
           </Name>,
         );
       },
       link({ href, tokens, text }) {
         const words = this.parser.parseInline(tokens);
         const address = addressOf(href);
-        if (address !== null) return renderToString(<a href={address} {...inner(words)} />);
+        if (address !== null) return renderToString(<a href={address} {...innerHtml(words)} />);
         return renderToString(
           <>
-            <span {...inner(words)} />
+            <span {...innerHtml(words)} />
             {href !== text && ` (${href})`}
           </>,
         );
@@ -139,7 +139,7 @@ export function Table({ table: { header, rows }, html }: TableProps) {
         <thead>
           <tr>
             {header.map((cell) => (
-              <th scope="col" class={alignment(cell)} {...inner(html(cell.tokens))} />
+              <th scope="col" class={alignment(cell)} {...innerHtml(html(cell.tokens))} />
             ))}
           </tr>
         </thead>
@@ -147,7 +147,7 @@ export function Table({ table: { header, rows }, html }: TableProps) {
           {rows.map((cells) => (
             <tr>
               {cells.map((cell) => (
-                <td class={alignment(cell)} {...inner(html(cell.tokens))} />
+                <td class={alignment(cell)} {...innerHtml(html(cell.tokens))} />
               ))}
             </tr>
           ))}
@@ -158,6 +158,6 @@ export function Table({ table: { header, rows }, html }: TableProps) {
 }
 
 /** Only for what the Markdown library has escaped. */
-export function inner(html: string) {
+export function innerHtml(html: string) {
   return { dangerouslySetInnerHTML: { __html: html } };
 }

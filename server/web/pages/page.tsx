@@ -8,7 +8,7 @@ import { language, type State } from "./words.js";
 
 /** Names of pages, in the navigation and in titles. */
 /** Entries of the navigation: the section's text and path. */
-const sections = {
+const navigationSections = {
   board: ["Board", "/"],
   incidents: ["Incidents", "/incidents"],
   compare: ["Compare", "/compare"],
@@ -24,7 +24,7 @@ export interface PageProps {
   /** The sign in the browser's tab, while the data is not old. */
   icon: State;
   /** Which entry of the navigation it belongs to; null: none. */
-  section: keyof typeof sections | null;
+  section: keyof typeof navigationSections | null;
   /** The address of the same data as JSON; null where there is none. */
   json: string | null;
   /** Feeds of the same venues. */
@@ -142,7 +142,7 @@ function Header({ section }: Pick<PageProps, "section">) {
       </a>
       <nav aria-label="Pages">
         <ul>
-          {Object.entries(sections).map(([name, [text, path]]) => (
+          {Object.entries(navigationSections).map(([name, [text, path]]) => (
             <li key={name}>
               <a href={path} aria-current={name === section ? "page" : undefined}>
                 {text}

@@ -24,11 +24,11 @@ export type Day = TypeOf<typeof uptimeDay>;
 
 type Kind = "operational" | "degraded" | "outage" | "partly" | "unmeasured";
 
-const step = 4;
-const height = 24;
+const dayStep = 4;
+const dayHeight = 24;
 
 /** Trouble stands out by height as well as by colour; an unmeasured day is a gap above the baseline. */
-const tops: Record<Exclude<Kind, "unmeasured">, number> = { operational: 9, partly: 9, degraded: 4, outage: 0 };
+const dayTops: Record<Exclude<Kind, "unmeasured">, number> = { operational: 9, partly: 9, degraded: 4, outage: 0 };
 
 /** The comparison of venues asks for as much. */
 const leastCoveragePct = 50;
@@ -39,8 +39,8 @@ export function DayBars({ days }: { days: readonly Day[] }) {
   const count = { operational: 0, degraded: 0, outage: 0, partly: 0, unmeasured: 0 };
   for (const kind of kinds) count[kind] += 1;
   return (
-    <svg class="days" viewBox={`0 0 ${days.length * step} ${height + 2}`} role="img" aria-label={daysText(count)}>
-      <path class="baseline" d={`M0 ${height + 1.5}h${days.length * step}`} />
+    <svg class="days" viewBox={`0 0 ${days.length * dayStep} ${dayHeight + 2}`} role="img" aria-label={daysText(count)}>
+      <path class="baseline" d={`M0 ${dayHeight + 1.5}h${days.length * dayStep}`} />
       {(["operational", "partly", "degraded", "outage"] as const).map(
         (kind) => kinds.includes(kind) && <path key={kind} class={kind} d={pathOf(kinds, kind)} />,
       )}
@@ -57,15 +57,15 @@ function kindOf({ measuredMinutes, coveragePct, downMinutes, degradedMinutes }: 
 }
 
 /** Relative moves: equal neighbours have equal texts, which compress well. */
-function pathOf(kinds: readonly Kind[], kind: keyof typeof tops): string {
+function pathOf(kinds: readonly Kind[], kind: keyof typeof dayTops): string {
   // a hollow bar has its outline within the same three units
-  const bar = kind === "partly" ? `h2v${height - tops[kind] - 1}h-2z` : `h3v${height - tops[kind]}h-3z`;
-  const [x, y] = kind === "partly" ? [0.5, tops[kind] + 0.5] : [0, tops[kind]];
+  const bar = kind === "partly" ? `h2v${dayHeight - dayTops[kind] - 1}h-2z` : `h3v${dayHeight - dayTops[kind]}h-3z`;
+  const [x, y] = kind === "partly" ? [0.5, dayTops[kind] + 0.5] : [0, dayTops[kind]];
   let path = "";
   let last = 0;
   for (const [at, other] of kinds.entries()) {
     if (other !== kind) continue;
-    path += path === "" ? `M${at * step + x} ${y}${bar}` : `m${(at - last) * step} 0${bar}`;
+    path += path === "" ? `M${at * dayStep + x} ${y}${bar}` : `m${(at - last) * dayStep} 0${bar}`;
     last = at;
   }
   return path;
@@ -273,7 +273,7 @@ export function isTrouble(state: State): boolean {
 }
 
 /** Worst first. */
-export function rank(state: State): number {
+export function stateRank(state: State): number {
   return ["outage", "degraded", "unknown", "operational"].indexOf(state);
 }
 
@@ -447,7 +447,7 @@ function xOf(at: number, count: number, { width }: ChartArea): number {
   return Math.round((at * width) / Math.max(1, count - 1));
 }
 
-const area = { width: 96, height: 22 };
+const sparklineArea = { width: 96, height: 22 };
 
 /** A line of latencies from zero, with gaps where nothing was measured. */
 export function Sparkline({ values }: { values: readonly (number | null)[] }) {
@@ -456,8 +456,13 @@ export function Sparkline({ values }: { values: readonly (number | null)[] }) {
   const most = Math.max(...known);
   const label = `Median latency by hour, from ${msText(Math.min(...known))} to ${msText(most)}`;
   return (
-    <svg class="sparkline" viewBox={`0 -1 ${area.width} ${area.height + 2}`} role="img" aria-label={label}>
-      <path d={lineThrough(values, Math.max(1, most), area)} />
+    <svg
+      class="sparkline"
+      viewBox={`0 -1 ${sparklineArea.width} ${sparklineArea.height + 2}`}
+      role="img"
+      aria-label={label}
+    >
+      <path d={lineThrough(values, Math.max(1, most), sparklineArea)} />
     </svg>
   );
 }

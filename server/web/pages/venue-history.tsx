@@ -203,7 +203,7 @@ export function LatencySection({ latency, view, region, now }: LatencySectionPro
   );
 }
 
-const area: ChartArea = { width: 1_440, height: 240 };
+const latencyArea: ChartArea = { width: 1_440, height: 240 };
 
 function LatencyChart({ latency, view, region, now }: LatencySectionProps) {
   const { points } = latency;
@@ -223,7 +223,7 @@ function LatencyChart({ latency, view, region, now }: LatencySectionProps) {
           ))}
         </div>
         <svg
-          viewBox={`0 0 ${area.width} ${area.height}`}
+          viewBox={`0 0 ${latencyArea.width} ${latencyArea.height}`}
           preserveAspectRatio="none"
           role="img"
           aria-label={labelOf(latency, isolated(region))}
@@ -232,12 +232,12 @@ function LatencyChart({ latency, view, region, now }: LatencySectionProps) {
             class="unmeasured"
             d={gapsBetween(
               medians.map((value) => value === null),
-              area,
+              latencyArea,
             )}
           />
-          <path class="grid" d={grid} />
-          <path class="p95" d={lineThrough(slowest, top, area)} />
-          <path class="p50" d={lineThrough(medians, top, area)} />
+          <path class="grid" d={latencyGrid} />
+          <path class="p95" d={lineThrough(slowest, top, latencyArea)} />
+          <path class="p50" d={lineThrough(medians, top, latencyArea)} />
         </svg>
         <div class="x-axis minor">
           {[0, 1, 2, 3].map((quarter) => (
@@ -252,9 +252,11 @@ function LatencyChart({ latency, view, region, now }: LatencySectionProps) {
   );
 }
 
-const quarterX = area.width / 4;
-const grid = `M0 .5h${area.width}M0 ${area.height / 2}h${area.width}M0 ${area.height}h${area.width}${[0, 1, 2, 3]
-  .map((quarter) => `M${quarter * quarterX} 0v${area.height}`)
+const quarterX = latencyArea.width / 4;
+const latencyGrid = `M0 .5h${latencyArea.width}M0 ${latencyArea.height / 2}h${latencyArea.width}M0 ${latencyArea.height}h${latencyArea.width}${[
+  0, 1, 2, 3,
+]
+  .map((quarter) => `M${quarter * quarterX} 0v${latencyArea.height}`)
   .join("")}`;
 
 function Key({ name, word }: { name: "p50" | "p95" | "unmeasured"; word: string }) {
@@ -529,10 +531,10 @@ function Source({ address }: { address: string }) {
   );
 }
 
-const countries = new Intl.DisplayNames(language, { type: "region", fallback: "code" });
+const countryNames = new Intl.DisplayNames(language, { type: "region", fallback: "code" });
 
 function countryName(code: string): string {
-  return /^[A-Z]{2}$/.test(code) ? countries.of(code)! : isolated(code);
+  return /^[A-Z]{2}$/.test(code) ? countryNames.of(code)! : isolated(code);
 }
 
 function MeasuredTable({ venue, detail }: { venue: Venue; detail: VenueDetail }) {

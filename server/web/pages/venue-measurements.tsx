@@ -19,7 +19,7 @@ import { component, componentLabel, fault, presentFault } from "../board/compone
 import { publishedRules } from "../board/thresholds.js";
 import type { exchangeResponse } from "../board/venue.js";
 import { counted, dayText, durationText, isolated, msText, percentText, sinceMs, spanText } from "./format.js";
-import { isTrouble, isUnjudged, rank, seenState, Sign, StateWord, TableFrame, TableHead } from "./parts.js";
+import { isTrouble, isUnjudged, stateRank, seenState, Sign, StateWord, TableFrame, TableHead } from "./parts.js";
 import { faultMeanings, matrixWords, measuredWords, type State, viewWords } from "./words.js";
 
 export type VenueDetail = TypeOf<typeof exchangeResponse>;
@@ -145,13 +145,13 @@ function notesOf({ state, samples, bad, slow, newestAt, newestFault, notCounted 
 
 // How each region sees each component of a venue: the body of `sql/board/venue_matrix.sql`.
 
-const kinds = ["rest", "ws"] as const;
-const reasons = ["engine", "impaired", "outlier", "refused", "never", "late"] as const;
+const componentKinds = ["rest", "ws"] as const;
+const notCountedReasons = ["engine", "impaired", "outlier", "refused", "never", "late"] as const;
 
-const cell = object("One component in one region.", {
+const matrixCell = object("One component in one region.", {
   region: regionId,
   state: { ...state, description: "As this region alone sees it." },
-  notCounted: orNull(oneOf(reasons, "Why its vote is not counted; null if it is.")),
+  notCounted: orNull(oneOf(notCountedReasons, "Why its vote is not counted; null if it is.")),
   samples: orNull(integer("Samples by which it is judged; null if the region does not report it.", 12)),
   bad: orNull(integer("Samples among them that failed.", 7)),
   slow: orNull(integer("Good samples among them that were slow.", 0)),
@@ -159,16 +159,16 @@ const cell = object("One component in one region.", {
   newestFault: orNull(fault),
 });
 
-const row = object("One component.", {
+const matrixRow = object("One component.", {
   component,
-  kind: oneOf(kinds, "Kind of the component."),
+  kind: oneOf(componentKinds, "Kind of the component."),
   label: componentLabel,
   state,
   since,
   fault: presentFault,
   unknownBecause,
   quorum: orNull(integer("Number of regions that must agree; null if nothing was decided yet.", 2)),
-  cells: list("Every region, in the order of `regions`.", cell),
+  cells: list("Every region, in the order of `regions`.", matrixCell),
 });
 
 export const venueMatrix = object("The components of a venue by region.", {
@@ -176,7 +176,7 @@ export const venueMatrix = object("The components of a venue by region.", {
   state,
   since,
   regions: list("In the registry's order.", object("One region.", { id: regionId, name: regionName })),
-  components: list("In the registry's order.", row),
+  components: list("In the registry's order.", matrixRow),
 });
 
 export type VenueMatrix = TypeOf<typeof venueMatrix>;
@@ -425,7 +425,7 @@ function seenBy({ region, state }: Compared, { components }: VenueMatrix): State
   const judged = components.filter(({ unknownBecause }) => !isUnjudged(unknownBecause));
   if (judged.length === components.length) return state;
   const seen = judged.flatMap(({ cells }) => cells.filter((cell) => cell.region === region));
-  const [worst] = seen.map((cell) => cell.state).sort((a, b) => rank(a) - rank(b));
+  const [worst] = seen.map((cell) => cell.state).sort((a, b) => stateRank(a) - stateRank(b));
   if (worst !== undefined && isTrouble(worst)) return worst;
   return seen.some((cell) => cell.state === "operational") ? "operational" : "unknown";
 }

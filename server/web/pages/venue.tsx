@@ -23,7 +23,7 @@ import {
   isOnlyLimiting,
   isTrouble,
   lookOf,
-  rank,
+  stateRank,
   Sign,
   StateWord,
   TableFrame,
@@ -205,12 +205,12 @@ function venueHeadline(venue: string, matrix: VenueMatrix, incidents: readonly P
   if (matrix.state === "operational") {
     const [first] = open;
     if (first) return `${name} is healthy again. The incident of ${isolated(first.label)} closes once this has lasted.`;
-    const counted = matrix.regions.filter(({ id }) => counts(matrix, id));
+    const counted = matrix.regions.filter(({ id }) => countsRegion(matrix, id));
     const see = counted.filter(({ id }) => seesHealth(matrix, id)).length;
     return healthyText(name, see, counted.length, matrix.regions.length - counted.length);
   }
   const bad = matrix.components.filter(({ state }) => isTrouble(state));
-  const [worst] = bad.sort((a, b) => rank(a.state) - rank(b.state));
+  const [worst] = bad.sort((a, b) => stateRank(a.state) - stateRank(b.state));
   const lasting = (from: string) => boardWords.lasting(durationText(sinceMs(from, matrix.generatedAt)));
   const fault = commonFault(matrix.components);
   const word = lookOf(matrix.state, fault).word.toLowerCase();
@@ -237,7 +237,7 @@ function unknownOf(name: string, { components }: VenueMatrix): string {
     : `We do not know whether ${name} works: fewer than half of its components are known.`;
 }
 
-function counts({ components }: VenueMatrix, region: string): boolean {
+function countsRegion({ components }: VenueMatrix, region: string): boolean {
   return components.some(({ cells }) => cells.some((cell) => cell.region === region && cell.notCounted === null));
 }
 

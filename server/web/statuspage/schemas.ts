@@ -1,5 +1,5 @@
 /** The format of Atlassian Statuspage, version 2, as its clients read it. Its field names are not ours. */
-import { json, type Operation, perTick } from "../api/operation.js";
+import { jsonType, type Operation, perTick } from "../api/operation.js";
 import {
   flag,
   instant,
@@ -23,10 +23,10 @@ const componentId = text(
   "kraken:rest:ticker",
 );
 /** What the format has and we do not, with the type that it has there. */
-const nothing = shownAs(orNull(text("Always null.", "")), null);
-const never = shownAs(orNull(instant("Always null.")), null);
+const alwaysNull = shownAs(orNull(text("Always null.", "")), null);
+const neverInstant = shownAs(orNull(instant("Always null.")), null);
 
-const page = named(
+const pageHead = named(
   "StatuspagePage",
   object("The page.", {
     id: pageId,
@@ -38,7 +38,7 @@ const page = named(
 );
 
 /** What clients take for trouble: everything but none. */
-const indicator = orNull(
+const pageIndicator = orNull(
   oneOf(
     ["none", "minor", "critical"],
     "none: operational; minor: degraded; critical: outage; null: unknown, for which the format has no word, also while nothing is decided for half a minute or longer.",
@@ -48,7 +48,7 @@ const indicator = orNull(
 const statusObject = named(
   "StatuspageStatus",
   object("All components together.", {
-    indicator: shownAs(indicator, "minor"),
+    indicator: shownAs(pageIndicator, "minor"),
     description: text(
       "The same in words. Says how many components are not listed because their state is unknown, and for how long nothing was decided.",
       "Partially Degraded Service",
@@ -56,7 +56,7 @@ const statusObject = named(
   }),
 );
 
-const component = named(
+const pageComponent = named(
   "StatuspageComponent",
   object("A component whose state is known. Those of unknown state are left out.", {
     id: componentId,
@@ -74,9 +74,9 @@ const component = named(
     created_at: instant("Since when it has been watched.", "2025-11-02T09:00:00.000Z"),
     updated_at: instant("Since when it has been in this state.", openedAt),
     position: integer("Its place in the list, from 1.", 1, 1),
-    description: nothing,
+    description: alwaysNull,
     showcase: flag("Always false.", false),
-    group_id: nothing,
+    group_id: alwaysNull,
     page_id: pageId,
     group: flag("Always false.", false),
     only_show_if_degraded: flag("Always false.", false),
@@ -95,14 +95,14 @@ function updateOf<Words extends string>(status: Schema<Words>) {
   });
 }
 
-const affected = list("The component that it affects; empty while its state is unknown.", component);
+const affectedComponents = list("The component that it affects; empty while its state is unknown.", pageComponent);
 
 const incidentStatus = oneOf(
   ["investigating", "resolved"],
   "investigating while it is open, resolved once it has closed. Nothing else is known of what a venue does about it.",
 );
 
-const incident = named(
+const pageIncident = named(
   "StatuspageIncident",
   object("An incident of this service.", {
     id: shownAs(slug, "kraken-2026-01-31-rest-degraded"),
@@ -112,7 +112,7 @@ const incident = named(
     created_at: instant("When it opened: a quorum had confirmed it.", openedAt),
     updated_at: instant("When it last opened, escalated or closed.", openedAt),
     started_at: instant("The first bad sample of the run that was confirmed.", "2026-01-31T11:41:06.000Z"),
-    monitoring_at: never,
+    monitoring_at: neverInstant,
     resolved_at: shownAs(
       orNull(
         instant(
@@ -127,7 +127,7 @@ const incident = named(
       "Opened, escalated, closed; newest first.",
       named("StatuspageUpdate", updateOf(incidentStatus)),
     ),
-    components: affected,
+    components: affectedComponents,
   }),
 );
 
@@ -136,7 +136,7 @@ const maintenanceStatus = oneOf(
   "By its time, and by whether the venue has ended it.",
 );
 
-const maintenance = named(
+const pageMaintenance = named(
   "StatuspageMaintenance",
   object(
     "Maintenance that a venue announced on its own status page. Its texts and times are the venue's: escape them.",
@@ -147,7 +147,7 @@ const maintenance = named(
       impact: oneOf(["maintenance"], "Always maintenance."),
       created_at: instant("When the venue published it; if that is not known, when we first saw it."),
       updated_at: instant("When it ended, if it has; else its created_at."),
-      monitoring_at: never,
+      monitoring_at: neverInstant,
       resolved_at: shownAs(orNull(instant("When it was over, according to the venue.")), null),
       scheduled_for: instant("When it begins, according to the venue.", "2026-02-01T06:00:00.000Z"),
       scheduled_until: shownAs(
@@ -161,34 +161,34 @@ const maintenance = named(
         named("StatuspageMaintenanceUpdate", updateOf(maintenanceStatus)),
       ),
       components: {
-        ...affected,
+        ...affectedComponents,
         description: "The venue; on the page of one venue, and while its state is unknown, empty.",
       },
     },
   ),
 );
 
-const incidents = {
-  ...list("The fifty newest.", incident),
+const newestIncidents = {
+  ...list("The fifty newest.", pageIncident),
   maxItems: 50,
 };
-const unresolved = list("All open ones, newest first.", incident);
-const announced = {
-  ...list("The newest that were announced for the last ninety days and later.", maintenance),
+const unresolvedIncidents = list("All open ones, newest first.", pageIncident);
+const announcedMaintenances = {
+  ...list("The newest that were announced for the last ninety days and later.", pageMaintenance),
   maxItems: 50,
 };
 
 /** Each document by its name, which is its path below `api/v2/`, without `.json`. */
 export const statuspageDocuments = {
-  status: named("StatuspageStatusBody", object("The state in short.", { page, status: statusObject })),
+  status: named("StatuspageStatusBody", object("The state in short.", { page: pageHead, status: statusObject })),
   summary: named(
     "StatuspageSummaryBody",
     object("Everything at present.", {
-      page,
-      components: list("In the registry's order.", component),
-      incidents: unresolved,
+      page: pageHead,
+      components: list("In the registry's order.", pageComponent),
+      incidents: unresolvedIncidents,
       scheduled_maintenances: {
-        ...list("Those that are scheduled or in progress.", maintenance),
+        ...list("Those that are scheduled or in progress.", pageMaintenance),
         maxItems: 50,
       },
       status: statusObject,
@@ -196,27 +196,30 @@ export const statuspageDocuments = {
   ),
   components: named(
     "StatuspageComponentsBody",
-    object("The components.", { page, components: list("In the registry's order.", component) }),
+    object("The components.", { page: pageHead, components: list("In the registry's order.", pageComponent) }),
   ),
-  incidents: named("StatuspageIncidentsBody", object("The newest incidents.", { page, incidents })),
+  incidents: named(
+    "StatuspageIncidentsBody",
+    object("The newest incidents.", { page: pageHead, incidents: newestIncidents }),
+  ),
   "incidents/unresolved": named(
     "StatuspageUnresolvedBody",
-    object("The open incidents.", { page, incidents: unresolved }),
+    object("The open incidents.", { page: pageHead, incidents: unresolvedIncidents }),
   ),
   "scheduled-maintenances": named(
     "StatuspageMaintenancesBody",
-    object("Announced maintenance.", { page, scheduled_maintenances: announced }),
+    object("Announced maintenance.", { page: pageHead, scheduled_maintenances: announcedMaintenances }),
   ),
 };
 
 export type StatuspageDocument = keyof typeof statuspageDocuments;
-export type StatuspagePage = TypeOf<typeof page>;
+export type StatuspagePage = TypeOf<typeof pageHead>;
 export type StatuspageStatus = TypeOf<typeof statusObject>;
-export type StatuspageComponent = TypeOf<typeof component>;
-export type StatuspageIncident = TypeOf<typeof incident>;
-export type StatuspageMaintenance = TypeOf<typeof maintenance>;
+export type StatuspageComponent = TypeOf<typeof pageComponent>;
+export type StatuspageIncident = TypeOf<typeof pageIncident>;
+export type StatuspageMaintenance = TypeOf<typeof pageMaintenance>;
 
-const summaries: Record<StatuspageDocument, string> = {
+const documentSummaries: Record<StatuspageDocument, string> = {
   status: "the state in short",
   summary: "everything at present",
   components: "the components",
@@ -225,7 +228,7 @@ const summaries: Record<StatuspageDocument, string> = {
   "scheduled-maintenances": "announced maintenance",
 };
 
-const explained =
+const formatExplained =
   "As Statuspage publishes it, so that its clients read it unchanged; the field names are not ours, and `page.updated_at` is the instant. While nothing changes, a page may be up to half a minute old. The format has no word for unknown, and clients take everything that is not operational for trouble. So components of unknown state are left out, and `status.description` says how many; if nothing is known, `status.indicator` is null.";
 
 /** The documents in the format of Statuspage, of all venues and of one. */
@@ -233,14 +236,14 @@ export function statuspageOperations(venue: Schema<string>): Operation[] {
   const names = Object.keys(statuspageDocuments) as StatuspageDocument[];
   return names.flatMap((name): Operation[] => {
     const id = name.replace(/(?:^|[/-])(\w)/g, (_, letter: string) => letter.toUpperCase());
-    const answers = { [json]: statuspageDocuments[name] };
+    const answers = { [jsonType]: statuspageDocuments[name] };
     return [
       {
         id: `getStatuspage${id}`,
         path: `/statuspage/api/v2/${name}.json`,
         group: "formats",
-        summary: `All venues in the format of Statuspage: ${summaries[name]}`,
-        description: `Each venue is a component. ${explained} \`/api/v2/${name}.json\` redirects here.`,
+        summary: `All venues in the format of Statuspage: ${documentSummaries[name]}`,
+        description: `Each venue is a component. ${formatExplained} \`/api/v2/${name}.json\` redirects here.`,
         answers,
         ...perTick,
       },
@@ -248,8 +251,8 @@ export function statuspageOperations(venue: Schema<string>): Operation[] {
         id: `getVenueStatuspage${id}`,
         path: `/statuspage/{venue}/api/v2/${name}.json`,
         group: "formats",
-        summary: `One venue in the format of Statuspage: ${summaries[name]}`,
-        description: `The components are the venue's own. ${explained}`,
+        summary: `One venue in the format of Statuspage: ${documentSummaries[name]}`,
+        description: `The components are the venue's own. ${formatExplained}`,
         names: { venue },
         answers,
         ...perTick,

@@ -40,7 +40,7 @@ export interface StatuspageOptions {
   snapshots: Snapshots;
 }
 
-const names = Object.keys(statuspageDocuments) as StatuspageDocument[];
+const documentNames = Object.keys(statuspageDocuments) as StatuspageDocument[];
 
 /**
  * Clients ask once a minute or less often, and every change of a state or an incident makes a new page anyway: polls of
@@ -54,7 +54,7 @@ const mostBytes = 8_000_000;
 /** The routes by path: each document of all venues, and of one. */
 export function statuspageRoutes(options: StatuspageOptions): [path: string, route: Route][] {
   const make = routeMaker(options);
-  return names.flatMap((name): [string, Route][] => [
+  return documentNames.flatMap((name): [string, Route][] => [
     [`/statuspage/api/v2/${name}.json`, make(name)],
     [`/statuspage/:venue/api/v2/${name}.json`, make(name)],
   ]);
@@ -63,7 +63,7 @@ export function statuspageRoutes(options: StatuspageOptions): [path: string, rou
 /** Clients that know only a host name look for these documents at its root. */
 export function statuspageRedirects(): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  for (const name of names)
+  for (const name of documentNames)
     router.get(`/api/v2/${name}.json`, (_request, response) => {
       response.setHeader("Cache-Control", longCache);
       response.redirect(301, `/statuspage/api/v2/${name}.json`);
@@ -125,10 +125,10 @@ function documentsOf(data: StatuspageData, { baseUrl, venue }: PageAddress): Doc
   };
 }
 
-const indicators = { operational: "none", degraded: "minor", outage: "critical", unknown: null } as const;
+const indicatorOf = { operational: "none", degraded: "minor", outage: "critical", unknown: null } as const;
 
 /** Statuspage's own words, which some clients compare with. */
-const descriptions = {
+const stateDescriptions = {
   operational: "All Systems Operational",
   degraded: "Partially Degraded Service",
   outage: "Major Service Outage",
@@ -139,7 +139,7 @@ function statusOf(page: StatuspageData): StatuspageStatus {
   const { state, name, stale, components } = page;
   const description = descriptionOf(state, name === null, components);
   const age = ageText(page);
-  if (!stale || age === null) return { indicator: indicators[state], description };
+  if (!stale || age === null) return { indicator: indicatorOf[state], description };
   const before = state === "unknown" ? "" : ` Before that: ${description}`;
   return { indicator: null, description: `Unknown: nothing was decided for the last ${age}.${before}` };
 }
@@ -153,13 +153,17 @@ function descriptionOf(
   const [one, many] = isOfVenues ? ["venue", "venues"] : ["component", "components"];
   const of = `of ${components.length} ${components.length === 1 ? one : many}`;
   if (state === "unknown") return `Unknown: no state ${of} is known at present, so none is listed`;
-  if (unknown === 0) return descriptions[state];
+  if (unknown === 0) return stateDescriptions[state];
   const left = `the state of ${unknown} is unknown, so ${unknown === 1 ? "it is" : "they are"} not listed`;
   if (state === "operational") return `${components.length - unknown} ${of} operational; ${left}`;
-  return `${descriptions[state]}; ${of.replace(/^of/, "of the")}, ${left}`;
+  return `${stateDescriptions[state]}; ${of.replace(/^of/, "of the")}, ${left}`;
 }
 
-const statuses = { operational: "operational", degraded: "degraded_performance", outage: "major_outage" } as const;
+const componentStatuses = {
+  operational: "operational",
+  degraded: "degraded_performance",
+  outage: "major_outage",
+} as const;
 
 /**
  * The components of known state; none while the engine is silent. The format has no word for unknown, and its clients
@@ -175,7 +179,7 @@ function knownComponents(
     return {
       id: component.id,
       name: nameOf(component.name, component.part),
-      status: statuses[state],
+      status: componentStatuses[state],
       created_at: component.createdAt,
       updated_at: component.since,
       position: at + 1,
@@ -198,7 +202,7 @@ type OurIncident = ListedIncident["incident"];
 type Update = StatuspageIncident["incident_updates"][number];
 type Severity = OurIncident["severity"];
 
-const impacts = { degraded: "minor", outage: "critical" } as const;
+const severityImpacts = { degraded: "minor", outage: "critical" } as const;
 const severityWords = { degraded: "degraded", outage: "down" };
 
 /** @param components the known ones of the page, by id */
@@ -215,7 +219,7 @@ function incidentOf(
     id: slug,
     name: `${isolated(venueName)}: ${nameOf(incident.label, incident.component)} ${verbOf(fault)?.does ?? severityWords[severity]}`,
     status: closedAt === null ? "investigating" : "resolved",
-    impact: impacts[severity],
+    impact: severityImpacts[severity],
     created_at: openedAt,
     updated_at: updates[0]!.created_at,
     started_at: incident.startedAt,

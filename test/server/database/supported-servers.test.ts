@@ -4,25 +4,30 @@ import { readdirSync, readFileSync } from "node:fs";
 import { parseYaml } from "@redocly/openapi-core";
 import t from "tap";
 import { packagedFile } from "../../../shared/config/package.js";
-import { advice, isSupported, supported, supportedRange } from "../../../server/database/supported-servers.js";
+import {
+  adviceOnServer,
+  isSupported,
+  supportedServers,
+  supportedRange,
+} from "../../../server/database/supported-servers.js";
 
 const textOf = (path: string) => readFileSync(packagedFile(path), "utf8");
 
 void t.test("untested versions are recognised", (t) => {
-  for (const [major, { oldest, newest }] of Object.entries(supported)) {
+  for (const [major, { oldest, newest }] of Object.entries(supportedServers)) {
     const of = (timescaledb: string) => isSupported({ timescaledb, postgres: `${major}.3` });
     const after = (release: string) => release.replace(/\.(\d+)\..*/, (_, minor) => `.${Number(minor) + 1}.0`);
     t.ok(of(oldest) && of(`${oldest}-dev`) && of(newest) && of(newest.replace(/\d+$/, "99")), major);
     t.notOk(of("2.9.3"), "an older version, although it sorts later as text");
     t.notOk(of(after(newest)) || of(newest.replace(/\.\d+\./, ".130.")) || of("3.0.0"));
   }
-  const [lowest = 0, ...others] = Object.keys(supported).map(Number);
-  const { newest } = supported[lowest]!;
+  const [lowest = 0, ...others] = Object.keys(supportedServers).map(Number);
+  const { newest } = supportedServers[lowest]!;
   t.notOk(isSupported({ timescaledb: newest, postgres: `${lowest - 1}.3` }));
   t.notOk(isSupported({ timescaledb: newest, postgres: `${others.at(-1)! + 1}.3` }));
-  t.match(advice({ timescaledb: "2.9.3", postgres: "17.3" }), "TimescaleDB");
-  t.match(advice({ timescaledb: newest, postgres: "14.3" }), "PostgreSQL");
-  t.match(advice({ timescaledb: "3.0.0", postgres: "17.3" }), "venuewatch");
+  t.match(adviceOnServer({ timescaledb: "2.9.3", postgres: "17.3" }), "TimescaleDB");
+  t.match(adviceOnServer({ timescaledb: newest, postgres: "14.3" }), "PostgreSQL");
+  t.match(adviceOnServer({ timescaledb: "3.0.0", postgres: "17.3" }), "venuewatch");
   t.end();
 });
 
@@ -71,7 +76,7 @@ void t.test("CI runs all tests on the oldest and the newest of each", (t) => {
   const servers = JSON.parse(/^servers=(.*)\n$/.exec(line)![1]!) as unknown;
   t.strictSame(
     servers,
-    Object.entries(supported).map(([postgres, releases]) => ({ postgres, ...releases })),
+    Object.entries(supportedServers).map(([postgres, releases]) => ({ postgres, ...releases })),
   );
   t.equal(promised.outputs!.servers, "${{ steps.read.outputs.servers }}");
   t.equal(test.strategy!.matrix.server, "${{ fromJSON(needs.promised.outputs.servers) }}");

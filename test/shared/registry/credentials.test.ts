@@ -8,7 +8,7 @@ import { parseRegistry } from "../../../shared/registry/load-registry.js";
 import { publicAddress } from "../../../shared/registry/addresses.js";
 import { componentsOf } from "../../../shared/registry/components.js";
 import type { Registry, Venue } from "../../../shared/registry/registry.js";
-import { hide, withoutHidden } from "../../../shared/text/secrets.js";
+import { hideTexts, withoutHidden } from "../../../shared/text/secrets.js";
 import { simplestEndpoint, simplestVenue } from "../../support/simplest-venue.js";
 
 const keyed = "https://rpc.example/v3/{CREDENTIAL_RPC}/x?token={CREDENTIAL_TOKEN}";
@@ -190,7 +190,7 @@ void t.test("a likely key in an operator's own address or message is hidden, and
 
 void t.test("a hidden text is found in each of its forms", (t) => {
   const secret = "k\"\\/&é'( +key-0001";
-  hide([secret, "short"]);
+  hideTexts([secret, "short"]);
   const json = JSON.stringify({ secret });
   const forms = [
     ...[secret, encodeURIComponent(secret), encodeURIComponent(secret).toLowerCase(), json, JSON.stringify(json)],

@@ -100,7 +100,7 @@ export interface OfficialNotice {
 }
 
 /** What a venue does, or did, if that says more than that it fails: one that limits our requests is not down. */
-const deeds: Partial<Record<Fault, [does: string, did: string]>> = {
+const faultDeeds: Partial<Record<Fault, [does: string, did: string]>> = {
   limited: ["limits our requests", "limited our requests"],
   halted: ["says that it does not trade", "said that it did not trade"],
   blocked: ["refuses our region", "refused our region"],
@@ -114,7 +114,7 @@ export function headline(alert: Alert) {
 }
 
 function whatOf({ kind, severity, incident: { fault }, venue }: Alert): string {
-  const deed = fault === null ? undefined : deeds[fault];
+  const deed = fault === null ? undefined : faultDeeds[fault];
   if (deed) return `${venue.name} ${deed[kind === "closed" ? 1 : 0]}`;
   return `${severity === "outage" ? "outage" : "degradation"} at ${venue.name}`;
 }
@@ -139,7 +139,7 @@ export function truncated(text: string, limit: number, written = (character: str
   let line = "";
   let beforeLimit = "";
   // escaping makes no character shorter, so characters beyond the limit need not be examined
-  for (const character of text.slice(0, limit + 1).replace(unseen, " ")) {
+  for (const character of text.slice(0, limit + 1).replace(unseenCharacters, " ")) {
     line += written(character);
     if (line.length > limit) return `${beforeLimit}…`;
     if (line.length < limit) beforeLimit = line;
@@ -148,4 +148,4 @@ export function truncated(text: string, limit: number, written = (character: str
 }
 
 /** Control characters, other line separators, and characters that change the writing direction. */
-const unseen = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+const unseenCharacters = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;

@@ -8,7 +8,7 @@ import type { ChatDestination, Sent, WebhookRequest } from "./webhook-request.js
 export function formatChatAlert({ url }: ChatDestination, alert: Alert, sent: Sent): WebhookRequest {
   const message = {
     // shown in notifications, and by clients without blocks
-    text: `${escaped(headline(alert), 600)}. Started ${inUtc(alert.incident.startedAt)}.`,
+    text: `${escapedText(headline(alert), 600)}. Started ${inUtc(alert.incident.startedAt)}.`,
     blocks: blocksOf(alert, permalinkOf(alert, sent.baseUrl)),
     unfurl_links: false,
     unfurl_media: false,
@@ -27,13 +27,13 @@ export function formatChatAlert({ url }: ChatDestination, alert: Alert, sent: Se
 function blocksOf(alert: Alert, permalink: string) {
   const { eventId, incident, evidence } = alert;
   return [
-    section(`*${escaped(headline(alert), 600)}*`),
-    { type: "section", fields: factsOf(alert).map(marked) },
-    ...(evidence ? [section(escaped(evidence.summary, 600) || "–")] : []),
-    ...(incident.official ? [section(noticeOf(incident.official))] : []),
+    sectionBlock(`*${escapedText(headline(alert), 600)}*`),
+    { type: "section", fields: factsOf(alert).map(verbatimText) },
+    ...(evidence ? [sectionBlock(escapedText(evidence.summary, 600) || "–")] : []),
+    ...(incident.official ? [sectionBlock(noticeOf(incident.official))] : []),
     {
       type: "context",
-      elements: [marked(link(permalink, "The incident with its evidence")), marked(`event ${eventId}`)],
+      elements: [verbatimText(linkText(permalink, "The incident with its evidence")), verbatimText(`event ${eventId}`)],
     },
   ];
 }
@@ -47,72 +47,72 @@ function factsOf({ kind, severity, at, incident, venue, component }: Alert) {
   };
   const facts = [
     ["Severity", severity],
-    ["Venue", escaped(venue.name, 200)],
-    ["Component", escaped(`${component.label} (${component.id})`, 300)],
-    ["Started", moment(startedAt)],
-    [decided[kind], moment(at)],
+    ["Venue", escapedText(venue.name, 200)],
+    ["Component", escapedText(`${component.label} (${component.id})`, 300)],
+    ["Started", dateText(startedAt)],
+    [decided[kind], dateText(at)],
   ];
-  if (kind === "closed" && endedAt !== null) facts.push(["Ended", moment(endedAt)]);
+  if (kind === "closed" && endedAt !== null) facts.push(["Ended", dateText(endedAt)]);
   if (kind === "closed" && durationSeconds !== null) facts.push(["Lasted", inWords(durationSeconds)]);
   // a delayed alert may be about an incident that has closed
-  if (kind !== "closed" && closedAt !== null) facts.push(["Closed since", moment(closedAt)]);
+  if (kind !== "closed" && closedAt !== null) facts.push(["Closed since", dateText(closedAt)]);
   return facts.map(([name, value]) => `*${name}*\n${value}`);
 }
 
 function noticeOf({ title, url, status, impact, startedAt }: OfficialNotice) {
   const words = [status, ...(impact === null ? [] : [impact])].join(", ");
   return [
-    `*The venue's own notice:* ${link(url, title)}`,
-    `${escaped(words, 200)}, since ${moment(startedAt)}. Nothing tests that it is about the same fault.`,
+    `*The venue's own notice:* ${linkText(url, title)}`,
+    `${escapedText(words, 200)}, since ${dateText(startedAt)}. Nothing tests that it is about the same fault.`,
   ].join("\n");
 }
 
 /** Not a header block: it takes plain text, and whether that needs escaping is not documented. */
-function section(text: string) {
-  return { type: "section", text: marked(text) };
+function sectionBlock(text: string) {
+  return { type: "section", text: verbatimText(text) };
 }
 
 /** Verbatim: only explicit markup becomes a link or a mention. */
-function marked(text: string) {
+function verbatimText(text: string) {
   return { type: "mrkdwn", text, verbatim: true };
 }
 
-const escapes: Record<string, string> = {
+const slackEscapes: Record<string, string> = {
   "&": "&amp;",
   "<": "&lt;",
   ">": "&gt;",
 };
 
 /** Slack requires exactly these three escapes: unescaped, `<!channel>` in a title would notify everybody. */
-function escaped(text: string, limit: number): string {
-  return truncated(text, limit, (character) => escapes[character] ?? character);
+function escapedText(text: string, limit: number): string {
+  return truncated(text, limit, (character) => slackEscapes[character] ?? character);
 }
 
 /** Only the text where the address is not http(s), or would have to be cut. */
-function link(address: string | null, text: string): string {
-  const shown = escaped(text, 600) || "untitled";
+function linkText(address: string | null, text: string): string {
+  const shown = escapedText(text, 600) || "untitled";
   if (address === null || !URL.canParse(address)) return shown;
   const { protocol, href: asParsed } = new URL(address);
   if (!/^https?:$/.test(protocol)) return shown;
   // a bar ends the address in Slack's markup, and the URL parser does not escape it
   const href = asParsed.replaceAll("|", "%7C");
-  const written = escaped(href, 1000);
+  const written = escapedText(href, 1000);
   return written.endsWith("…") ? shown : `<${written}|${shown}>`;
 }
 
 /** In the reader's own time zone. */
-function moment(instant: string): string {
+function dateText(instant: string): string {
   const at = new Date(instant);
-  if (Number.isNaN(at.getTime())) return escaped(instant, 40);
+  if (Number.isNaN(at.getTime())) return escapedText(instant, 40);
   const unixSeconds = Math.floor(at.getTime() / 1000);
   return `<!date^${unixSeconds}^{date_short_pretty} {time_secs}|${inUtc(instant)}>`;
 }
 
 function inUtc(instant: string): string {
-  return `${escaped(instant.slice(0, 19).replace("T", " "), 40)} UTC`;
+  return `${escapedText(instant.slice(0, 19).replace("T", " "), 40)} UTC`;
 }
 
-const units = [
+const durationUnits = [
   ["d", 86_400],
   ["h", 3600],
   ["min", 60],
@@ -123,7 +123,7 @@ const units = [
 function inWords(seconds: number): string {
   const parts: string[] = [];
   let rest = seconds;
-  for (const [unit, size] of units) {
+  for (const [unit, size] of durationUnits) {
     const count = Math.floor(rest / size);
     rest -= count * size;
     if (count > 0) parts.push(`${count} ${unit}`);

@@ -3,7 +3,7 @@ import { type Alert, headline, permalinkOf, truncated } from "./alert.js";
 import type { WebhookRequest, PagingDestination, Sent } from "./webhook-request.js";
 
 /** A key is valid only in its own service region. */
-const endpoints = {
+const pagingEndpoints = {
   us: "https://events.pagerduty.com/v2/enqueue",
   eu: "https://events.eu.pagerduty.com/v2/enqueue",
 };
@@ -25,7 +25,7 @@ export function formatPagingAlert(
     payload: payloadOf(alert),
   };
   return {
-    url: new URL((sent.pagingEndpoints ?? endpoints)[serviceRegion]),
+    url: new URL((sent.pagingEndpoints ?? pagingEndpoints)[serviceRegion]),
     headers: {
       "content-type": "application/json",
       "user-agent": sent.userAgent,

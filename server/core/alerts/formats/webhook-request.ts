@@ -1,6 +1,6 @@
-export const formats = ["native", "chat", "paging"] as const;
+export const alertFormats = ["native", "chat", "paging"] as const;
 
-export type Format = (typeof formats)[number];
+export type Format = (typeof alertFormats)[number];
 
 export const serviceRegions = ["us", "eu"] as const;
 

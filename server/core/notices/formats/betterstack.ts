@@ -82,7 +82,7 @@ const bodyFault = shape.faultFinder(
 const typeFault = shape.faultFinder(shape.object("an object with type", { type: shape.text }));
 
 /** The used fields of each used type; there are others, too. */
-const faults = new Map<string, shape.FaultOf>([
+const shapeFaults = new Map<string, shape.FaultOf>([
   [
     "status_report",
     shape.faultFinder(
@@ -160,14 +160,18 @@ function hostProblem(page: PageAttributes, source: FeedSource): string | null {
   const expected = isVendors ? host.slice(0, -vendorsDomain.length) : host;
   const name = page[property];
   if (name?.toLowerCase() === expected) return null;
-  return shape.mismatch(`data.attributes.${property}`, `${expected}, whose feed this should be`, shape.shown(name));
+  return shape.mismatch(
+    `data.attributes.${property}`,
+    `${expected}, whose feed this should be`,
+    shape.shownValue(name),
+  );
 }
 
 function faultOf(value: unknown, place?: string): string | null {
   const fault = typeFault(value, place);
   if (fault !== null) return fault;
   const { type } = value as { type: string };
-  return faults.get(type)?.(value, place) ?? null;
+  return shapeFaults.get(type)?.(value, place) ?? null;
 }
 
 function noticesOf({ good }: Entries<{ type: string }>, at: Date): Notice[] {

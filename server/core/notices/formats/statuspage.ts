@@ -27,8 +27,8 @@ export const scheduledMaintenances = "scheduled-maintenances.json";
 export const statuspage: FeedFormat = {
   pauseMs: 1000,
   documents: (source) => [
-    document(source, source.api, incidents),
-    document(source, new URL(scheduledMaintenances, source.api).href, maintenances),
+    documentOfKind(source, source.api, incidents),
+    documentOfKind(source, new URL(scheduledMaintenances, source.api).href, maintenances),
   ],
 };
 
@@ -88,7 +88,7 @@ const entry: Record<string, shape.NoticeSchema> = {
   components: shape.list("a list of components", shape.object("a component", { name: shape.text })),
 };
 
-const optional = ["components"];
+const optionalFields = ["components"];
 
 const incidents: Kind = {
   kind: "incident",
@@ -100,7 +100,7 @@ const incidents: Kind = {
       incidents: shape.list("a list of incidents"),
     }),
   ),
-  entryFault: shape.faultFinder(shape.object("an incident", entry, optional)),
+  entryFault: shape.faultFinder(shape.object("an incident", entry, optionalFields)),
   startOf: ({ started_at, created_at }) => started_at ?? created_at,
 };
 
@@ -115,12 +115,12 @@ const maintenances: Kind = {
     }),
   ),
   entryFault: shape.faultFinder(
-    shape.object("a maintenance", { ...entry, scheduled_for: shape.instantOrNull }, optional),
+    shape.object("a maintenance", { ...entry, scheduled_for: shape.instantOrNull }, optionalFields),
   ),
   startOf: (entry) => (entry as Maintenance).scheduled_for ?? entry.started_at ?? entry.created_at,
 };
 
-function document(source: FeedSource, url: string, kind: Kind): FeedDocument {
+function documentOfKind(source: FeedSource, url: string, kind: Kind): FeedDocument {
   return {
     url,
     // The parameter is not documented, and some servers ignore it. So the reader checks whether a page has new notices.
@@ -152,14 +152,14 @@ function takeApart(body: unknown, source: FeedSource, at: Date, kind: Kind): Tak
 
 /** The problem if this is not the page that we asked for. */
 export function hostProblem(url: string, source: FeedSource): string | null {
-  const host = hostOf(url);
-  const hosts = [source.page, source.api].map((own) => own && hostOf(own));
+  const host = hostOrNull(url);
+  const hosts = [source.page, source.api].map((own) => own && hostOrNull(own));
   if (host !== null && hosts.includes(host)) return null;
   const expected = `an address at ${hosts.find((own) => own !== null)}, whose feed this should be`;
-  return shape.mismatch("page.url", expected, shape.shown(url));
+  return shape.mismatch("page.url", expected, shape.shownValue(url));
 }
 
-function hostOf(url: string): string | null {
+function hostOrNull(url: string): string | null {
   return URL.canParse(url) ? new URL(url).host : null;
 }
 
@@ -168,8 +168,8 @@ function entryFault(value: unknown, place: string, page: Page, kind: Kind): stri
   if (fault !== null) return fault;
   const { page_id } = value as Entry;
   if (page_id === page.id) return null;
-  const expected = `the page's id ${shape.shown(page.id)}`;
-  return shape.mismatch(`${place}.page_id`, expected, shape.shown(page_id));
+  const expected = `the page's id ${shape.shownValue(page.id)}`;
+  return shape.mismatch(`${place}.page_id`, expected, shape.shownValue(page_id));
 }
 
 function listOf({ good, problem }: Entries<Entry>, isWhole: boolean, page: Page, kind: Kind, at: Date): NoticeList {

@@ -4,7 +4,7 @@ import { makeCounterpart } from "../../../../probe/measure/counterpart.js";
 import { existsSync, readFileSync } from "node:fs";
 import t, { type Test } from "tap";
 import { makeFrameTimes, makeMeter } from "../../../../probe/measure/stream/meter.js";
-import { limits } from "../../../../shared/rules/probe-rules.js";
+import { probeLimits } from "../../../../shared/rules/probe-rules.js";
 import type { Stream } from "../../../../shared/registry/registry.js";
 import { loadRegistry } from "../../../../shared/registry/load-registry.js";
 import { compileNewest, type NewestIn } from "../../../../probe/measure/rest/checks.js";
@@ -191,7 +191,7 @@ void t.test("every stream of the registry is found as soon, at any phase of its 
       for (const { name, counterpart, cadenceMs } of socket?.streams ?? []) {
         const endpoint = rest.find((one) => one.name === counterpart);
         if (!endpoint) continue;
-        const threeSlots = endpoint.cadenceMs + limits.counterpart_settle_ms + 3 * cadenceMs;
+        const threeSlots = endpoint.cadenceMs + probeLimits.counterpart_settle_ms + 3 * cadenceMs;
         t.ok(threeSlots < minuteMs, `${id} ${name}, ${probes} probes on an address: ${threeSlots} ms`);
       }
   }
@@ -261,7 +261,7 @@ void t.test("a silent stream without a counterpart's evidence stalls unless its 
 
   const failing = { ...rest, failsFromMs: 590_000 };
   t.equal(first(trades, failing), null, "an estimated rate proves nothing without the counterpart");
-  const waitedMs = limits.counterpart_wait_cadences * rest.cadenceMs;
+  const waitedMs = probeLimits.counterpart_wait_cadences * rest.cadenceMs;
   const afterMs = first(measured, failing)! - dueMs;
   t.ok(afterMs > waitedMs && afterMs <= waitedMs + 10_000, "any other rate waits for the counterpart only a while");
   t.end();

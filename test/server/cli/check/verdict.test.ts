@@ -11,14 +11,14 @@ import {
 } from "../../../../server/cli/check/evidence.js";
 import type { MeasuredPart } from "../../../../server/cli/measured-once.js";
 import { exitCodeOf } from "../../../../server/cli/check/check.js";
-import { rules, tolerableClockErrorMs, verdictOf } from "../../../../server/cli/check/verdict.js";
+import { culpritRules, harmlessClockErrorMs, verdictOf } from "../../../../server/cli/check/verdict.js";
 import { packagedFile } from "../../../../shared/config/package.js";
 import { faults } from "../../../../shared/measurement/sample.js";
 import { confirmed, controls, evidence, part, refused, silent } from "../../../support/evidence.js";
 import { Dice } from "../../../support/random-worlds/dice.js";
 import { ofQuorum, outage, verdictCases } from "../../../support/verdict-cases.js";
 
-const culprits = rules.map(({ culprit }) => culprit);
+const culprits = culpritRules.map(({ culprit }) => culprit);
 
 void t.test("each scripted cause has its culprit and exit code", (t) => {
   for (const { what, spoiled, gives, summary } of verdictCases) {
@@ -72,7 +72,7 @@ void t.test("nobody is blamed against the quorum, whatever the evidence", (t) =>
       if (isOfUser && culprit !== "clock" && given.controls.length < 3) fail("without a quorum, by few others");
     }
     if (culprit === "nobody" && here.some((part) => !isGood(part))) fail("nobody, while something fails here");
-    if (culprit === "clock" && clock && Math.abs(clock.errorMs) - clock.withinMs <= tolerableClockErrorMs)
+    if (culprit === "clock" && clock && Math.abs(clock.errorMs) - clock.withinMs <= harmlessClockErrorMs)
       fail("a clock that may be right");
     if (isOfUser && culprit !== "clock" && here.every(isGood)) fail("while nothing fails here");
     if (isOfUser && here.length === 0) fail("while nothing was measured");

@@ -1,6 +1,6 @@
 import t from "tap";
 import { type Db, sql } from "../../../../shared/database/pool.js";
-import { rules, type RulesRow, rulesRow } from "../../../../shared/rules/engine-rules.js";
+import { engineRules, type RulesRow, rulesRow } from "../../../../shared/rules/engine-rules.js";
 import { accepted, tick } from "../../../../server/core/engine/tick.js";
 import { migratedDatabase } from "../../../support/database.js";
 import { inTurn, whichMutants } from "../../../support/mutants-in-turn.js";
@@ -50,7 +50,7 @@ void t.test("a scenario fails if any number of the rule book changes", async (t)
   const { pool } = await migratedDatabase(t);
   const scenarios = await readScenarios();
 
-  const played = rules.filter(({ name }) => name !== "silent_after_ms");
+  const played = engineRules.filter(({ name }) => name !== "silent_after_ms");
   const restingOn = (rule: string) => scenarios.filter((scenario) => scenario.rules.includes(rule));
   for (const { name } of played) t.ok(restingOn(name).length > 0, `a scenario says "rule: ${name}"`);
 

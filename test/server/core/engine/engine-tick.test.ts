@@ -1,6 +1,6 @@
 import t from "tap";
 import { type Pool, sql } from "../../../../shared/database/pool.js";
-import { rules, rulesRow } from "../../../../shared/rules/engine-rules.js";
+import { engineRules, rulesRow } from "../../../../shared/rules/engine-rules.js";
 import { accepted, tick } from "../../../../server/core/engine/tick.js";
 import { version } from "../../../../shared/config/package.js";
 import { migratedDatabase } from "../../../support/database.js";
@@ -21,7 +21,7 @@ void t.test("the engine, in what scenarios cannot show", async (t) => {
       select attname::text as name from pg_attribute
       where attrelid = 'engine.rules'::regclass and attnum > 0
     `);
-    t.strictSame(fields.map(({ name }) => name).sort(), rules.map(({ name }) => name).sort());
+    t.strictSame(fields.map(({ name }) => name).sort(), engineRules.map(({ name }) => name).sort());
   });
 
   await t.test("stores each region's vote, or its absence, as evidence", async (t) => {

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import t from "tap";
-import { rules } from "../../../../shared/rules/engine-rules.js";
+import { engineRules } from "../../../../shared/rules/engine-rules.js";
 import { packagedFile, version } from "../../../../shared/config/package.js";
 
 /**
@@ -12,7 +12,7 @@ import { packagedFile, version } from "../../../../shared/config/package.js";
 const rulesSince = [["1.0.0", "a96ffd4a1c6a"]] as const;
 
 const hash = createHash("sha256")
-  .update(JSON.stringify(rules.map(({ name, value, unit }) => [name, value, unit])))
+  .update(JSON.stringify(engineRules.map(({ name, value, unit }) => [name, value, unit])))
   .digest("hex")
   .slice(0, 12);
 
@@ -34,9 +34,9 @@ void t.test("a change of the rules has a version and a date", async (t) => {
 });
 
 void t.test("each rule has a unique name and a reason", (t) => {
-  const names = rules.map(({ name }) => name);
+  const names = engineRules.map(({ name }) => name);
   t.equal(new Set(names).size, names.length, "no name is used twice");
-  for (const { name, reason } of rules) t.match(reason, /^[A-Z].{40,}[.]$/, `${name} has a reason`);
+  for (const { name, reason } of engineRules) t.match(reason, /^[A-Z].{40,}[.]$/, `${name} has a reason`);
   t.end();
 });
 
@@ -49,5 +49,5 @@ void t.test("the rule book names every rule, and no other", async (t) => {
       ),
     ].map(([, name]) => name!),
   );
-  t.strictSame([...named].sort(), rules.map(({ name }) => name).sort());
+  t.strictSame([...named].sort(), engineRules.map(({ name }) => name).sort());
 });

@@ -1,5 +1,5 @@
 /** How the feeds of exchanges' own kinds are parsed, with all that may be wrong in them. */
-import { joined } from "../../../../server/core/notices/reader.js";
+import { joinedLists } from "../../../../server/core/notices/reader.js";
 import t from "tap";
 import { feedKinds } from "../../../../server/core/notices/formats/feed-kinds.js";
 import type { NoticeList } from "../../../../server/core/notices/feed.js";
@@ -94,7 +94,7 @@ void t.test("similar notices of OKX are distinguished, across documents", (t) =>
   const apart = alike.flatMap((entry, document) => ids([entry], document));
   t.same(apart, together, "each notice's id does not depend on the others");
   const twice = parse(okx, okxBody(alike[0], { ...alike[0], end: "" }));
-  t.equal(joined([twice.list!]).notices.length, 1, "the same notice in two documents is one");
+  t.equal(joinedLists([twice.list!]).notices.length, 1, "the same notice in two documents is one");
   t.end();
 });
 

@@ -1,5 +1,5 @@
 /** What holds for every kind of status feed: texts, instants, JSON and lists. Nothing is fetched. */
-import { joined, newest } from "../../../../server/core/notices/reader.js";
+import { joinedLists, newestNotices } from "../../../../server/core/notices/reader.js";
 import t from "tap";
 import { feedKinds } from "../../../../server/core/notices/formats/feed-kinds.js";
 import type { NoticeList } from "../../../../server/core/notices/feed.js";
@@ -89,14 +89,14 @@ void t.test("keys such as __proto__ are ordinary keys", (t) => {
 void t.test("the first of duplicate notices counts", (t) => {
   const first = parse(kraken, incidentsBody(incident)).list!;
   const second = parse(kraken, incidentsBody({ ...incident, name: "Later" }, { ...incident, id: "other" })).list!;
-  const list = joined([first, { ...second, listedFrom: at }]);
+  const list = joinedLists([first, { ...second, listedFrom: at }]);
   t.equal(list.notices.length, 2);
   t.match(list.notices, [
     { id: incident.id, title: incident.name },
     { id: "other", title: incident.name },
   ]);
   t.same(list.listedFrom, new Date(0));
-  t.equal(joined([first, { ...second, listedFrom: null }]).listedFrom, null);
+  t.equal(joinedLists([first, { ...second, listedFrom: null }]).listedFrom, null);
   t.end();
 });
 
@@ -110,13 +110,16 @@ void t.test("the oldest notices of all lists are omitted", (t) => {
       postedAt: new Date(Date.UTC(2026, 0, day)),
     })),
   });
-  const [incidents, maintenances] = newest([listed("incidents", [1, 9, 3]), listed("maintenances", [8, 7, 2])], 4);
+  const [incidents, maintenances] = newestNotices(
+    [listed("incidents", [1, 9, 3]), listed("maintenances", [8, 7, 2])],
+    4,
+  );
   const ids = incidents!.notices.map(({ id }) => id);
   t.same(ids, ["incidents9", "incidents3"], "newest first");
   t.same(incidents!.listedFrom, new Date(Date.UTC(2026, 0, 1) + 1));
   t.same(maintenances!.notices.length, 2);
   t.same(maintenances!.listedFrom, new Date(Date.UTC(2026, 0, 2) + 1));
-  const [whole] = newest([listed("incidents", [1])], 4);
+  const [whole] = newestNotices([listed("incidents", [1])], 4);
   t.same(whole!.listedFrom, new Date(0), "a list that is taken whole stays complete");
   t.end();
 });

@@ -1,6 +1,6 @@
 /** `/llms.txt` has the form of llmstxt.org, and each of its links leads somewhere. */
 import t from "tap";
-import { groups } from "../../../../server/web/api/operation.js";
+import { operationGroups } from "../../../../server/web/api/operation.js";
 import { operations } from "../../../../server/web/operations.js";
 import { llmsText } from "../../../../server/web/agents/llms-text.js";
 import { openPool } from "../../../../shared/database/pool.js";
@@ -28,7 +28,7 @@ void t.test("it is a title, a summary and lists of links", (t) => {
   const described = operations(registry, siteUrl).filter(({ group }) => group !== "agents");
   for (const { path } of described) t.match(text, `- [${path}](`, path);
   for (const id of ["okx", "kraken"]) t.match(text, new RegExp(`^Ids of the venues: .*\\b${id}\\b`, "m"));
-  t.ok(Object.keys(groups).length > 5);
+  t.ok(Object.keys(operationGroups).length > 5);
   t.end();
 });
 

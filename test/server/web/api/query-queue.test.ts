@@ -1,5 +1,5 @@
 import t from "tap";
-import { queued, QueueTimeout } from "../../../../server/web/api/query-queue.js";
+import { queuedPool, QueueTimeout } from "../../../../server/web/api/query-queue.js";
 
 /** A pool that records the statements that begin, and ends each only on demand. */
 function waitingPool() {
@@ -25,7 +25,7 @@ const settled = () => new Promise(setImmediate);
 
 void t.test("expensive statements run one at a time in order, and others do not wait", async (t) => {
   const pool = waitingPool();
-  const turns = queued(pool, new Set(["year", "year_csv"]));
+  const turns = queuedPool(pool, new Set(["year", "year_csv"]));
   const year = turns.file("year");
   const table = turns.file("year_csv");
   const another = turns.file("year");
@@ -49,7 +49,7 @@ void t.test("expensive statements run one at a time in order, and others do not 
 
 void t.test("a statement that waits too long in the queue is given up", async (t) => {
   const pool = waitingPool();
-  const turns = queued(pool, new Set(["year"]), 20);
+  const turns = queuedPool(pool, new Set(["year"]), 20);
   const hanging = turns.file("year");
   await t.rejects(turns.file("year"), { constructor: QueueTimeout, message: "year was still queued after 20 ms" });
   await pool.end(0);

@@ -14,7 +14,7 @@ import { formatAlert } from "../../../../../server/core/alerts/formats/format-al
 import { makeSigningSecret } from "../../../../../server/core/alerts/sealing.js";
 import { testAlert } from "../../../../../server/core/alerts/formats/test-alert.js";
 import { slugPattern } from "../../../../../server/web/board/incident.js";
-import type { alert } from "../../../../../server/web/webhook.js";
+import type { alertBody } from "../../../../../server/web/webhook.js";
 import type { TypeOf } from "../../../../../server/web/api/shapes.js";
 import { type Db, sql } from "../../../../../shared/database/pool.js";
 import { packagedFile } from "../../../../../shared/config/package.js";
@@ -185,7 +185,7 @@ void t.test("the alert's headers are the documented ones", async (t) => {
 });
 
 void t.test("the type of an alert equals that of the API's description", async (t) => {
-  type Described = TypeOf<typeof alert>;
+  type Described = TypeOf<typeof alertBody>;
   type Native = Alert & Record<"permalink" | "jsonUrl", string>;
   // the compiler checks both directions
   const describe = (one: Native): Described => one;
