@@ -55,47 +55,6 @@ import { answerErrorPage } from "./pages/error.js";
 import { pagesRouter } from "./pages/pages.js";
 import { statuspageRedirects, statuspageRoutes } from "./statuspage/statuspage.js";
 
-/** State shared by the app and the shortcut in front of it. */
-export interface Shared {
-  clock: DatabaseClock;
-  boards: Boards;
-  whileBusy: WhileBusy;
-  aged: Aged;
-  limit: RateLimit | null;
-  events: EventStreams;
-  /** Errors of requests that the shortcut left to the app. */
-  failures: WeakMap<IncomingMessage, unknown>;
-}
-
-export function makeShared(options: AppOptions): Shared {
-  const { pool, registry, rateLimit, clockTrustedMs, heldMs = 0, log } = options;
-  const clock = makeClock(pool, clockTrustedMs);
-  const aged = makeAged(clock, options.staleAfterMs ?? staleAfterMs);
-  const busy = makeOutage(log, busyWords, {
-    level: "warn",
-    endsByItself: true,
-  });
-  const onHeld = (error?: unknown) => busy.failed("answers", error === undefined ? {} : { error });
-  const whileBusy = { heldMs, patienceMs, onHeld };
-  return {
-    clock,
-    boards: makeBoards(pool, registry, clock, whileBusy, aged),
-    ...{ whileBusy, aged },
-    limit: makeLimit(rateLimit),
-    events: makeEventStreams(makeChangeLog(pool, log), makeFreshness(clock, options.staleAfterMs ?? staleAfterMs)),
-    failures: new WeakMap(),
-  };
-}
-
-/** Longer than any of the service's own tasks occupies the embedded database. */
-const patienceMs = 1_000;
-
-const busyWords = {
-  begins: "answering with the newest board in memory: the database is busy",
-  lasts: "still answering with an older board: the database is busy",
-  over: "answering with new boards again: the database is no longer busy",
-};
-
 /** The public API. It is read-only, keeps no state except bodies of the newest tick, and does not listen itself. */
 export function makeApp(
   options: AppOptions,
@@ -182,6 +141,72 @@ export function makeApp(
   return app;
 }
 
+export interface AppOptions extends Site {
+  pool: Pool;
+  /** Whether `pool` should connect to a replica; `/readyz` then reports its lag. */
+  ofReplica?: boolean;
+  /** Requests a minute per client address; 0: no limit. */
+  rateLimit: number;
+  trustProxy: readonly string[];
+  log: Log;
+  /** Called when a request has ended. */
+  onAnswered?: (answered: AnsweredRequest) => void;
+  /**
+   * How long a reading of the database's clock may be reused; bodies may lag behind a tick by as much. Under load the
+   * database is then queried a few times a second, not between any two responses. Absent: 0.
+   */
+  clockTrustedMs?: number;
+  /** Maximum age of a body that is sent while the database is slow. Absent: 0, and such requests wait. */
+  heldMs?: number;
+  /** Limits of open event streams. Absent: the usual ones. */
+  streamLimits?: StreamLimits;
+  /** Absent: the usual ones. */
+  connectionLimits?: ConnectionLimits;
+  /** Age of the newest decision beyond which bodies are stale, and pages warn. Absent: half a minute. */
+  staleAfterMs?: number;
+}
+
+export function makeShared(options: AppOptions): Shared {
+  const { pool, registry, rateLimit, clockTrustedMs, heldMs = 0, log } = options;
+  const clock = makeClock(pool, clockTrustedMs);
+  const aged = makeAged(clock, options.staleAfterMs ?? staleAfterMs);
+  const busy = makeOutage(log, busyWords, {
+    level: "warn",
+    endsByItself: true,
+  });
+  const onHeld = (error?: unknown) => busy.failed("answers", error === undefined ? {} : { error });
+  const whileBusy = { heldMs, patienceMs, onHeld };
+  return {
+    clock,
+    boards: makeBoards(pool, registry, clock, whileBusy, aged),
+    ...{ whileBusy, aged },
+    limit: makeLimit(rateLimit),
+    events: makeEventStreams(makeChangeLog(pool, log), makeFreshness(clock, options.staleAfterMs ?? staleAfterMs)),
+    failures: new WeakMap(),
+  };
+}
+
+/** State shared by the app and the shortcut in front of it. */
+export interface Shared {
+  clock: DatabaseClock;
+  boards: Boards;
+  whileBusy: WhileBusy;
+  aged: Aged;
+  limit: RateLimit | null;
+  events: EventStreams;
+  /** Errors of requests that the shortcut left to the app. */
+  failures: WeakMap<IncomingMessage, unknown>;
+}
+
+/** Longer than any of the service's own tasks occupies the embedded database. */
+const patienceMs = 1_000;
+
+const busyWords = {
+  begins: "answering with the newest board in memory: the database is busy",
+  lasts: "still answering with an older board: the database is busy",
+  over: "answering with new boards again: the database is no longer busy",
+};
+
 /** Load balancers ask every few seconds, and anybody else may ask as often as they like. */
 const readyForMs = 1_000;
 
@@ -237,28 +262,3 @@ const noStore: RequestHandler = (_request, response, next) => {
   response.setHeader("Cache-Control", "no-store");
   next();
 };
-
-export interface AppOptions extends Site {
-  pool: Pool;
-  /** Whether `pool` should connect to a replica; `/readyz` then reports its lag. */
-  ofReplica?: boolean;
-  /** Requests a minute per client address; 0: no limit. */
-  rateLimit: number;
-  trustProxy: readonly string[];
-  log: Log;
-  /** Called when a request has ended. */
-  onAnswered?: (answered: AnsweredRequest) => void;
-  /**
-   * How long a reading of the database's clock may be reused; bodies may lag behind a tick by as much. Under load the
-   * database is then queried a few times a second, not between any two responses. Absent: 0.
-   */
-  clockTrustedMs?: number;
-  /** Maximum age of a body that is sent while the database is slow. Absent: 0, and such requests wait. */
-  heldMs?: number;
-  /** Limits of open event streams. Absent: the usual ones. */
-  streamLimits?: StreamLimits;
-  /** Absent: the usual ones. */
-  connectionLimits?: ConnectionLimits;
-  /** Age of the newest decision beyond which bodies are stale, and pages warn. Absent: half a minute. */
-  staleAfterMs?: number;
-}

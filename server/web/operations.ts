@@ -27,20 +27,6 @@ import { eventsParameters, eventStream } from "./events/event-streams.js";
 import { feedOperations } from "./feeds/feeds.js";
 import { statuspageOperations } from "./statuspage/schemas.js";
 
-const expositionAnswer = text(
-  "Prometheus' text format, version 0.0.4.",
-  `# HELP svc_component_state State of a component by the quorum of regions: 0 operational, 1 degraded, 2 outage, 3 unknown.
-# TYPE svc_component_state gauge
-svc_component_state{venue="kraken",component="rest:ticker"} 2
-`,
-);
-const noStore = ["no-store"];
-
-const llmsTextAnswer = text(
-  "Markdown: a heading, a summary, and lists of links.",
-  "# venuewatch\n\n> Whether an exchange, RPC provider, market data API, oracle, stablecoin, bridge or ramp is down.\n",
-);
-
 /** @param siteUrl base address of the documentation, without a slash at the end */
 // eslint-disable-next-line max-lines-per-function -- a flat table, one entry for each operation
 export function operations(registry: Registry, siteUrl: string): Operation[] {
@@ -233,6 +219,20 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
     },
   ];
 }
+
+const expositionAnswer = text(
+  "Prometheus' text format, version 0.0.4.",
+  `# HELP svc_component_state State of a component by the quorum of regions: 0 operational, 1 degraded, 2 outage, 3 unknown.
+# TYPE svc_component_state gauge
+svc_component_state{venue="kraken",component="rest:ticker"} 2
+`,
+);
+const noStore = ["no-store"];
+
+const llmsTextAnswer = text(
+  "Markdown: a heading, a summary, and lists of links.",
+  "# venuewatch\n\n> Whether an exchange, RPC provider, market data API, oracle, stablecoin, bridge or ramp is down.\n",
+);
 
 interface DescribedTable extends Pick<Operation, "group" | "names" | "parameters"> {
   id: string;

@@ -79,42 +79,6 @@ const isItDownTool = makeTool({
   },
 });
 
-async function stateOf(venue: string, region: string | null, source: AgentSource) {
-  const id = await findVenue(venue, source);
-  const body = await source.state(id, region);
-  if (body === null) throw new NoData(`it does not know ${id} any longer`);
-  return { id, body, sentence: stateSentences(body), state: body.stale ? ("unknown" as const) : body.state };
-}
-
-const worstFirst: readonly StateWord[] = ["outage", "degraded", "unknown", "operational"];
-
-function boardFound(board: BoardBody): Found<BoardBody> {
-  const { stale, summary } = board;
-  const venues = board.venues
-    .map((venue) => ({ ...venue, components: venue.components.filter(({ state }) => state !== "operational") }))
-    .sort((a, b) => worstFirst.indexOf(a.state) - worstFirst.indexOf(b.state));
-  const words = {
-    outage: "Down",
-    degraded: "Degraded, not down as a whole",
-    unknown: "Unknown, which is neither up nor down",
-  };
-  const parts = (["outage", "degraded", "unknown"] as const).flatMap((state) => {
-    const some = venues.filter((venue) => (stale ? "unknown" : venue.state) === state);
-    const named = some.slice(0, mostNamed).map(namedVenue);
-    const more = some.length > mostNamed ? [`${some.length - mostNamed} more`] : [];
-    return some.length === 0 ? [] : ` ${words[state]}: ${listWords([...named, ...more])}.`;
-  });
-  const up = stale ? 0 : venues.filter(({ state }) => state === "operational").length;
-  return {
-    sentence: `${staleSentence(board)}${up} of ${venues.length} watched venues ${up === 1 ? "is" : "are"} up.${parts.join("")}`,
-    state: stale ? "unknown" : summary.state,
-    ...{ body: { ...board, venues }, page: "/", api: "/v1/status" },
-  };
-}
-
-/** Of venues in one state. */
-const mostNamed = 50;
-
 const venueTool = makeTool({
   name: "venue",
   title: "One venue in detail",
@@ -174,20 +138,6 @@ const incidentsTool = makeTool({
   },
 });
 
-function queryOf(values: object): string {
-  return new URLSearchParams(Object.entries(values).map(([name, value]) => [name, String(value)])).toString();
-}
-
-function incidentsSentence(body: IncidentsBody, { venue, status, days, limit, before }: AskedIncidents): string {
-  const { length } = body.incidents;
-  const kind = status === "all" ? "incident" : `${status} incident`;
-  const which = `${venue === undefined ? "" : ` of ${venue}`} that started in the last ${countedWords(days!, "UTC day")}`;
-  if (length === 0)
-    return `${staleSentence(body)}venuewatch knows no ${before === undefined ? "" : "further "}${kind}${which}. That does not mean that it was up: time that was not measured has no incidents.`;
-  const more = length < limit! ? "" : " There may be more: ask again with `before` and `beforeId`.";
-  return `${staleSentence(body)}${countedWords(length, kind)}${which}, newest first.${more}`;
-}
-
 const compareTool = makeTool({
   name: "compare",
   title: "Compare the reliability of venues",
@@ -224,6 +174,59 @@ const compareTool = makeTool({
     };
   },
 });
+
+/** In the order in which agents see them. */
+export const agentTools: readonly AgentTool[] = [isItDownTool, venueTool, incidentsTool, compareTool];
+
+async function stateOf(venue: string, region: string | null, source: AgentSource) {
+  const id = await findVenue(venue, source);
+  const body = await source.state(id, region);
+  if (body === null) throw new NoData(`it does not know ${id} any longer`);
+  return { id, body, sentence: stateSentences(body), state: body.stale ? ("unknown" as const) : body.state };
+}
+
+const worstFirst: readonly StateWord[] = ["outage", "degraded", "unknown", "operational"];
+
+function boardFound(board: BoardBody): Found<BoardBody> {
+  const { stale, summary } = board;
+  const venues = board.venues
+    .map((venue) => ({ ...venue, components: venue.components.filter(({ state }) => state !== "operational") }))
+    .sort((a, b) => worstFirst.indexOf(a.state) - worstFirst.indexOf(b.state));
+  const words = {
+    outage: "Down",
+    degraded: "Degraded, not down as a whole",
+    unknown: "Unknown, which is neither up nor down",
+  };
+  const parts = (["outage", "degraded", "unknown"] as const).flatMap((state) => {
+    const some = venues.filter((venue) => (stale ? "unknown" : venue.state) === state);
+    const named = some.slice(0, mostNamed).map(namedVenue);
+    const more = some.length > mostNamed ? [`${some.length - mostNamed} more`] : [];
+    return some.length === 0 ? [] : ` ${words[state]}: ${listWords([...named, ...more])}.`;
+  });
+  const up = stale ? 0 : venues.filter(({ state }) => state === "operational").length;
+  return {
+    sentence: `${staleSentence(board)}${up} of ${venues.length} watched venues ${up === 1 ? "is" : "are"} up.${parts.join("")}`,
+    state: stale ? "unknown" : summary.state,
+    ...{ body: { ...board, venues }, page: "/", api: "/v1/status" },
+  };
+}
+
+/** Of venues in one state. */
+const mostNamed = 50;
+
+function queryOf(values: object): string {
+  return new URLSearchParams(Object.entries(values).map(([name, value]) => [name, String(value)])).toString();
+}
+
+function incidentsSentence(body: IncidentsBody, { venue, status, days, limit, before }: AskedIncidents): string {
+  const { length } = body.incidents;
+  const kind = status === "all" ? "incident" : `${status} incident`;
+  const which = `${venue === undefined ? "" : ` of ${venue}`} that started in the last ${countedWords(days!, "UTC day")}`;
+  if (length === 0)
+    return `${staleSentence(body)}venuewatch knows no ${before === undefined ? "" : "further "}${kind}${which}. That does not mean that it was up: time that was not measured has no incidents.`;
+  const more = length < limit! ? "" : " There may be more: ask again with `before` and `beforeId`.";
+  return `${staleSentence(body)}${countedWords(length, kind)}${which}, newest first.${more}`;
+}
 
 function compareSentence(body: ReliabilityBody): string {
   const { venues, days } = body;
@@ -278,9 +281,6 @@ function idsOf(venues: readonly NamedVenue[]): string {
 export function askedWords({ baseUrl }: Pick<AgentSource, "baseUrl">): string {
   return `Asked at ${new Date().toISOString()}; ${baseUrl}/ is the page for people.`;
 }
-
-/** In the order in which agents see them. */
-export const agentTools: readonly AgentTool[] = [isItDownTool, venueTool, incidentsTool, compareTool];
 
 // Whether a venue is up, in sentences that cannot be read another way.
 

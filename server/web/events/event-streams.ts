@@ -11,57 +11,96 @@ import { bytes } from "../api/shapes.js";
 import type { Freshness } from "../board/stale.js";
 import type { ChangeEvent, ChangeLog } from "./change-log.js";
 
-export interface EventStreams {
-  /**
-   * Sends what the client has missed, then changes as they come, until it leaves. Null as `after`: it starts now.
-   *
-   * @param response whose headers are not sent yet
-   */
-  open(response: ServerResponse, wanted: Wanted, after: number | null): Promise<void>;
-  count(): number;
-  /** Ends all streams. Clients connect again, elsewhere. */
-  close(): void;
+/** `/v1/events`: changes as they are decided, as Server-Sent Events. */
+export function eventsRoute(
+  registry: Registry,
+  streams: EventStreams,
+  { perAddress, total }: StreamLimits,
+  sendProblem: SendProblem,
+): RequestHandler {
+  const read = parameterReader(eventsParameters(registry));
+  const open = new Map<string, number>();
+
+  return async (request, response) => {
+    const { lastEventId, ...wanted } = read(queryOf(request));
+    const after = lastEventIdOf(request) ?? lastEventId;
+    const address = addressOf(request);
+    const ofAddress = open.get(address) ?? 0;
+    if (ofAddress >= perAddress || streams.count() >= total) {
+      response.setHeader("Retry-After", "60");
+      if (ofAddress >= perAddress)
+        return sendProblem(response, 429, `More than ${perAddress} open streams from your address. Close one first.`);
+      return sendProblem(
+        response,
+        503,
+        `Expected at most ${total} open streams, and there are as many. Try again later.`,
+      );
+    }
+    if (request.method === "HEAD") return void response.writeHead(200, streamHeaders).end();
+    open.set(address, ofAddress + 1);
+    response.once("close", () => {
+      const left = open.get(address)! - 1;
+      if (left > 0) open.set(address, left);
+      else open.delete(address);
+    });
+    await streams.open(response, wanted, after);
+  };
 }
 
-export interface Wanted {
-  /** Null: any. */
-  venue: string | null;
-  category: string | null;
-  /** Whose view; null: what is decided by quorum. */
-  region: string | null;
+export function eventsParameters(registry: Registry) {
+  return {
+    venue: venueFilter(registry),
+    category: categoryFilter,
+    region: viewOf(
+      registry,
+      "What this region alone sees: its `venue` and `component` events, which name it in `region`. Absent: what is decided by quorum, and incidents.",
+    ),
+    lastEventId: integerParameter(
+      "Continue after this id, as the header Last-Event-ID does, which takes precedence: for clients that cannot set headers.",
+      0,
+      Number.MAX_SAFE_INTEGER,
+      null,
+    ),
+  };
 }
 
-interface Stream extends Wanted {
-  response: ServerResponse;
+/** Null where there is none. EventSource sends it when it connects again. */
+function lastEventIdOf(request: Request): number | null {
+  const text = request.get("Last-Event-ID");
+  if (text === undefined || text === "") return null;
+  const id = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+  if (Number.isSafeInteger(id)) return id;
+  throw badParameters([
+    { parameter: "Last-Event-ID", message: "expected the id of an event of this stream, a whole number" },
+  ]);
 }
 
-const streamHeaders = {
-  "Content-Type": "text/event-stream; charset=utf-8",
-  "Cache-Control": "no-store",
-  // nginx would keep events back until a buffer is full
-  "X-Accel-Buffering": "no",
-};
+function addressOf(request: Request): string {
+  return ipKeyGenerator(
+    clientAddress(request, () => request.ip),
+    ipv6Subnet,
+  );
+}
 
-/** Below the half minute after which proxies, and our own server, close a silent connection. */
-const usualHeartbeatMs = 15_000;
+/** Twenty streams are an office behind one address. */
+export const streamLimits: StreamLimits = { perAddress: 20, total: 12_000 };
 
-/** Every five minutes, an event with the number of the newest change replaces a heartbeat. */
-const heartbeatsPerEvent = 20;
+/** How many event streams may be open at a time. */
+export interface StreamLimits {
+  /** Of one client address. */
+  perAddress: number;
+  /** Of this process. */
+  total: number;
+}
 
-/** How often to check whether the clients' data have become stale. */
-const freshnessMs = 2_000;
+export const eventStream = bytes(
+  "Server-Sent Events. `start`: the stream begins here, with `stale` and `ageSeconds` as in every body, and the instant of the newest change before it (`at`, null if there was none for a day): read the state, and again if its `generatedAt` is earlier. `reset`: the events after the given id are no longer known; the same fields, so read the state again. `venue` and `component`: a state changed; with `region` as that region sees it, which is named in `region`. `incident`: one was opened, escalated, closed or retracted (`change`). `freshness`: `stale` changed, or the id did: it comes every five minutes. Between events, comments keep the connection open.",
+  `id: 4711
+event: component
+data: {"at" : "2026-01-31T11:41:20.000Z", "venue" : "kraken", "category" : "exchange", "component" : "rest:ticker", "state" : "outage"}
 
-/**
- * A client with more unread data than this cannot keep up and is disconnected. It may resume, and gets the rest at its
- * own pace.
- */
-const mostUnreadBytes = 256 * 1024;
-
-/** Changes that a resuming client gets at a time, 50 kB. */
-const resumedAtOnce = 200;
-
-/** Spread, so that clients that lost one process do not all reconnect at the same moment. */
-const retryMs = { least: 1_000, most: 5_000 };
+`,
+);
 
 export function makeEventStreams(
   log: ChangeLog,
@@ -176,6 +215,58 @@ export function makeEventStreams(
   };
 }
 
+export interface EventStreams {
+  /**
+   * Sends what the client has missed, then changes as they come, until it leaves. Null as `after`: it starts now.
+   *
+   * @param response whose headers are not sent yet
+   */
+  open(response: ServerResponse, wanted: Wanted, after: number | null): Promise<void>;
+  count(): number;
+  /** Ends all streams. Clients connect again, elsewhere. */
+  close(): void;
+}
+
+export interface Wanted {
+  /** Null: any. */
+  venue: string | null;
+  category: string | null;
+  /** Whose view; null: what is decided by quorum. */
+  region: string | null;
+}
+
+interface Stream extends Wanted {
+  response: ServerResponse;
+}
+
+const streamHeaders = {
+  "Content-Type": "text/event-stream; charset=utf-8",
+  "Cache-Control": "no-store",
+  // nginx would keep events back until a buffer is full
+  "X-Accel-Buffering": "no",
+};
+
+/** Below the half minute after which proxies, and our own server, close a silent connection. */
+const usualHeartbeatMs = 15_000;
+
+/** Every five minutes, an event with the number of the newest change replaces a heartbeat. */
+const heartbeatsPerEvent = 20;
+
+/** How often to check whether the clients' data have become stale. */
+const freshnessMs = 2_000;
+
+/**
+ * A client with more unread data than this cannot keep up and is disconnected. It may resume, and gets the rest at its
+ * own pace.
+ */
+const mostUnreadBytes = 256 * 1024;
+
+/** Changes that a resuming client gets at a time, 50 kB. */
+const resumedAtOnce = 200;
+
+/** Spread, so that clients that lost one process do not all reconnect at the same moment. */
+const retryMs = { least: 1_000, most: 5_000 };
+
 /** The client has left, or we are closing. */
 function isGone(response: ServerResponse): boolean {
   return response.destroyed || response.writableEnded;
@@ -207,94 +298,3 @@ function framesFor({ venue, category, region }: Wanted, changes: readonly Change
 function frameOf(id: number, event: string, data: object): string {
   return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
-
-export function eventsParameters(registry: Registry) {
-  return {
-    venue: venueFilter(registry),
-    category: categoryFilter,
-    region: viewOf(
-      registry,
-      "What this region alone sees: its `venue` and `component` events, which name it in `region`. Absent: what is decided by quorum, and incidents.",
-    ),
-    lastEventId: integerParameter(
-      "Continue after this id, as the header Last-Event-ID does, which takes precedence: for clients that cannot set headers.",
-      0,
-      Number.MAX_SAFE_INTEGER,
-      null,
-    ),
-  };
-}
-
-/** `/v1/events`: changes as they are decided, as Server-Sent Events. */
-export function eventsRoute(
-  registry: Registry,
-  streams: EventStreams,
-  { perAddress, total }: StreamLimits,
-  sendProblem: SendProblem,
-): RequestHandler {
-  const read = parameterReader(eventsParameters(registry));
-  const open = new Map<string, number>();
-
-  return async (request, response) => {
-    const { lastEventId, ...wanted } = read(queryOf(request));
-    const after = lastEventIdOf(request) ?? lastEventId;
-    const address = addressOf(request);
-    const ofAddress = open.get(address) ?? 0;
-    if (ofAddress >= perAddress || streams.count() >= total) {
-      response.setHeader("Retry-After", "60");
-      if (ofAddress >= perAddress)
-        return sendProblem(response, 429, `More than ${perAddress} open streams from your address. Close one first.`);
-      return sendProblem(
-        response,
-        503,
-        `Expected at most ${total} open streams, and there are as many. Try again later.`,
-      );
-    }
-    if (request.method === "HEAD") return void response.writeHead(200, streamHeaders).end();
-    open.set(address, ofAddress + 1);
-    response.once("close", () => {
-      const left = open.get(address)! - 1;
-      if (left > 0) open.set(address, left);
-      else open.delete(address);
-    });
-    await streams.open(response, wanted, after);
-  };
-}
-
-function addressOf(request: Request): string {
-  return ipKeyGenerator(
-    clientAddress(request, () => request.ip),
-    ipv6Subnet,
-  );
-}
-
-/** Null where there is none. EventSource sends it when it connects again. */
-function lastEventIdOf(request: Request): number | null {
-  const text = request.get("Last-Event-ID");
-  if (text === undefined || text === "") return null;
-  const id = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
-  if (Number.isSafeInteger(id)) return id;
-  throw badParameters([
-    { parameter: "Last-Event-ID", message: "expected the id of an event of this stream, a whole number" },
-  ]);
-}
-
-/** How many event streams may be open at a time. */
-export interface StreamLimits {
-  /** Of one client address. */
-  perAddress: number;
-  /** Of this process. */
-  total: number;
-}
-
-/** Twenty streams are an office behind one address. */
-export const streamLimits: StreamLimits = { perAddress: 20, total: 12_000 };
-
-export const eventStream = bytes(
-  "Server-Sent Events. `start`: the stream begins here, with `stale` and `ageSeconds` as in every body, and the instant of the newest change before it (`at`, null if there was none for a day): read the state, and again if its `generatedAt` is earlier. `reset`: the events after the given id are no longer known; the same fields, so read the state again. `venue` and `component`: a state changed; with `region` as that region sees it, which is named in `region`. `incident`: one was opened, escalated, closed or retracted (`change`). `freshness`: `stale` changed, or the id did: it comes every five minutes. Between events, comments keep the connection open.",
-  `id: 4711
-event: component
-data: {"at" : "2026-01-31T11:41:20.000Z", "venue" : "kraken", "category" : "exchange", "component" : "rest:ticker", "state" : "outage"}
-
-`,
-);
