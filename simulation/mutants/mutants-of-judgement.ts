@@ -108,7 +108,7 @@ export const mutantsOfJudgement: readonly Mutant[] = [
   },
   {
     name: "one bad sample confirms trouble",
-    file: "sql/engine/065-confirmed-trouble.sql",
+    file: "sql/engine/074-openings.sql",
     from: "and (s.bad_run >= r.opening_bad_run or s.in_part)",
     to: "and (s.bad_run >= 1 or s.in_part)",
     // two bad samples, a good one, and two bad ones

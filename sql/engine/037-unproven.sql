@@ -1,4 +1,4 @@
--- Chapter 5 of docs/rulebook.md: which samples say nothing about the venue.
+-- Chapters 4 and 5 of docs/rulebook.md: which samples say nothing about the venue. Chapter 4 asks first.
 
 -- The entries that hold at an instant.
 create function engine.present_entries(at timestamptz) returns setof component_entry

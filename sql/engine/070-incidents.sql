@@ -1,5 +1,6 @@
--- Chapter 6 of docs/rulebook.md: the life of incidents. Each function does one step of it at an instant and returns the
--- slugs of the incidents that changed. Rare cases are detected first from small tables; only then are samples read.
+-- Chapter 6 of docs/rulebook.md: how open incidents are followed and closed, and the alerts about all incidents. Each
+-- function does one step at an instant and returns the slugs of the incidents that changed. Rare cases are detected
+-- first from small tables; only then are samples read.
 
 create function engine.open_incidents_of(of_components integer[]) returns setof incident
 language sql stable
@@ -8,6 +9,43 @@ as $$
   from incident i
   where i.closed_at is null and i.retracted_at is null
     and (of_components is null or i.component_id = any (of_components))
+$$;
+
+-- What the counted regions see of some components.
+create function engine.counted_states(of_components integer[], at timestamptz, r engine.rules)
+returns setof region_state
+language sql stable
+as $$
+  select s.*
+  from region_state s
+  where s.component_id = any (of_components)
+    and s.reporting
+    and s.region_id <> all (array(select engine.impaired_regions(at, at)))
+    and not exists (
+      select from engine.outliers(at) o where o.component_id = s.component_id and o.region_id = s.region_id
+    )
+    and not exists (
+      select from engine.lone_refusals(at, r) l where l.component_id = s.component_id and l.region_id = s.region_id
+    )
+$$;
+
+-- Until when a quorum saw a component bad: take the newest bad sample of each counted region that sees it bad, and of
+-- these the one at the position of the quorum. A window stays bad for most of a minute after that.
+create function engine.last_bad_at(of_components integer[], at timestamptz, r engine.rules)
+returns table (component_id integer, last_bad_at timestamptz)
+language sql stable
+as $$
+  select c.component_id, n.newest_bad_at
+  from component_state c
+  join (
+    select
+      s.component_id,
+      s.newest_bad_at,
+      row_number() over (partition by s.component_id order by s.newest_bad_at desc) as place
+    from engine.counted_states(of_components, at, r) s
+    where engine.is_bad(s.state)
+  ) n using (component_id)
+  where n.place = c.quorum
 $$;
 
 -- The regions that saw this incident at its opening or escalation.
@@ -160,100 +198,6 @@ begin
   )
   select array_agg(e.slug order by e.slug) into escalated from risen e;
   return escalated;
-end;
-$$;
-
--- The permanent name of an incident, without the number that distinguishes incidents of the same name.
-create function engine.slug_base(venue text, started_at timestamptz, kind text, severity state) returns text
-language sql stable
-return format('%s-%s-%s-%s', venue, to_char(started_at at time zone 'UTC', 'YYYY-MM-DD'), kind, severity);
-
--- Opens an incident if a quorum finds the component bad and as many regions confirm it.
-create function engine.open_incidents(at timestamptz, r engine.rules) returns text[]
-language plpgsql
-as $$
-declare
-  bad    integer[];
-  due    integer[];
-  since  timestamptz := at - engine.longest_span(r);
-  opened text[];
-begin
-  bad := array(select c.component_id from component_state c where engine.is_bad(c.state));
-  if bad = '{}' then
-    return '{}';
-  end if;
-  select array_agg(d.component_id) into due
-  from (
-    select c.component_id
-    from component_state c
-    join engine.confirming_regions(bad, at, r) s using (component_id)
-    where not exists (select from engine.open_incidents_of(null) i where i.component_id = c.component_id)
-      and not exists (
-        -- an operator has retracted this trouble, at this severity or worse
-        select from engine.dismissed() d
-        where d.component_id = c.component_id and d.peak_severity >= c.state
-      )
-    group by c.component_id, c.quorum
-    having count(*) >= c.quorum
-  ) d;
-  if due is null then
-    return '{}';
-  end if;
-  due := array(select unnest(due) except select engine.suspect_components(due, at, r));
-  if due = '{}' then
-    return '{}';
-  end if;
-
-  with started as (
-    select
-      c.component_id,
-      c.component,
-      s.state as severity,
-      n.started_at,
-      greatest(n.started_at, b.last_bad_at) as last_bad_at,
-      engine.slug_base(v.venue, n.started_at, c.kind, s.state) as base,
-      (
-        select count(*) + 1 >= r.flap_openings
-        from incident i
-        where i.component_id = c.component_id and i.retracted_at is null
-          and i.opened_at > at - engine.ms(r.flap_within_ms)
-      ) as flapping
-    from engine.runs_started_at(due, at, r) n
-    join component c using (component_id)
-    join venue v using (venue_id)
-    join component_state s using (component_id)
-    left join engine.last_bad_at(due, at, r) b using (component_id)
-  ),
-  taken as (
-    -- only the days in question; retracted incidents keep their names
-    select regexp_replace(i.slug, '(degraded|outage)-[0-9]+$', '\1') as base, count(*) as n
-    from incident i
-    where i.started_at >= (select date_trunc('day', min(s.started_at), 'UTC') from started s)
-    group by 1
-  ),
-  named as (
-    select
-      s.*,
-      -- by name, not by id: the same samples make the same slugs in every database
-      coalesce(t.n, 0) + row_number() over (partition by s.base order by s.started_at, s.component) as nth
-    from started s
-    left join taken t using (base)
-  ),
-  added as (
-    insert into incident (
-      slug, component_id, severity, peak_severity, started_at, opened_at, last_bad_at, flapping, evidence
-    )
-    select
-      n.base || case when n.nth > 1 then '-' || n.nth else '' end,
-      n.component_id, n.severity, n.severity, n.started_at, at, n.last_bad_at, n.flapping,
-      jsonb_build_object('opening', e.evidence)
-    from named n
-    join engine.evidence(due, since, at, at, r) e using (component_id)
-    order by n.started_at, n.base, n.nth
-    returning slug
-  )
-  select coalesce(array_agg(a.slug order by a.slug), '{}') into opened from added a;
-  return opened;
 end;
 $$;
 
