@@ -62,24 +62,18 @@ const ci = [
   ...["server/web/pages/compare", "wall", "detection-page", "error-pages", "reference", "shortcut"],
 ];
 
+/** Their cases are many and alike: the long run plays all of them, the others a part. */
+const playedInPart = ["engine-scenarios", "incident-scenarios", "gaps"];
+
 /**
  * Run only by `--long`, every night: kills, storms, random worlds and long histories. Each has a sibling that always
- * runs and fails for most of the same defects. Scenarios are in both: all of them in the long run, else a sixteenth.
+ * runs and fails for most of the same defects.
  */
 const long = [
   // the engine compared with the second opinion, with its mutants, and over long histories
   ...["second-opinion", "second-opinion-fleets", "engine-mutants", "catch-up", "replay"],
   ...["second-opinion-typical", "replay-rules", "reliability", "engine-numbers"],
-  ...[
-    "engine-scenarios",
-    "incident-scenarios",
-    "as-of",
-    "percentiles",
-    "reconcile",
-    "measured-minutes",
-    "upkeep",
-    "upkeep-retention",
-  ],
+  ...["as-of", "percentiles", "reconcile", "measured-minutes", "upkeep", "upkeep-retention"],
   // documents and releases as a whole
   ...["checking", "receiving", "upgrade", "renamed-venue", "vantages", "packages/embedded-timescaledb/readme"],
   // processes that are killed, frozen or disconnected
@@ -160,19 +154,16 @@ function compiledTests(): string[] {
     return found[0]!;
   };
   const ofCi = ci.map(only);
-  const nightly = long.map(only);
+  const partly = playedInPart.map(only);
+  const nightly = [...partly, ...long.map(only)];
   const left = new Set([...ofCi, ...nightly]);
   const first = startedFirst.map(only);
   const names = isCi ? ofCi : isLong ? nightly : isAll ? [] : asked;
   const unknown = names.filter((name) => !paths.some((path) => isNamed(path, name)));
   if (unknown.length > 0) throw new Error(`expected names of tests or of their folders, got ${unknown.join(", ")}`);
   const isWanted = (path: string) =>
-    names.length > 0 ? names.some((name) => isNamed(path, name)) : isAll || !left.has(path) || isScenarios(path);
+    names.length > 0 ? names.some((name) => isNamed(path, name)) : isAll || !left.has(path) || partly.includes(path);
   return [...new Set([...first, ...paths])].filter(isWanted).map((path) => `dist/test/${path}.test.js`);
-}
-
-function isScenarios(path: string): boolean {
-  return path.endsWith("-scenarios");
 }
 
 /** Matches the file's name, its path, or a folder that contains it. */
