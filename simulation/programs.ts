@@ -7,16 +7,10 @@ import { endLease, sendHeartbeat, startVenueLease } from "../probe/venue-lease.j
 import { openSpool, type Spool } from "../probe/delivery/spool.js";
 import { startProbe, type Probe } from "../probe/probe.js";
 import { startWeb } from "../server/web/web.js";
-import { startDispatcher } from "../server/core/alerts/dispatcher.js";
-import { makePoster } from "../server/core/alerts/post.js";
-import { makeSealing } from "../server/core/alerts/sealing.js";
-import { formatAlert } from "../server/core/alerts/formats/format-alert.js";
 import { migrate } from "../server/database/migrate.js";
 import { recordSamples } from "../server/database/record-samples.js";
-import { startCore } from "../server/core/engine/leader.js";
+import { openCorePools, startCore } from "../server/core/core.js";
 import type { Decided, Refused } from "../server/core/engine/tick.js";
-import { makePolling } from "../server/core/notices/polling.js";
-import { makeFeedReader } from "../server/core/notices/reader.js";
 import { openPool, type Pool } from "../shared/database/pool.js";
 import { makeLog } from "../shared/log/log.js";
 import type { Sample } from "../shared/measurement/sample.js";
@@ -111,39 +105,26 @@ export interface CoreProgramOptions extends ProgramOptions {
 export function startCoreProgram(options: CoreProgramOptions): { close: () => Promise<void> } {
   const { databaseUrl, write, onDecided, onClaimed } = options;
   const log = makeLog("core", "info", write, { withoutDatabase: "the engine and alerts pause" });
-  const open = (name: string, max: number, statementTimeoutMs: number, idleInTransactionMs?: number) =>
-    openPool(databaseUrl, { applicationName: name, log, max, statementTimeoutMs, idleInTransactionMs });
-  const pool = open("core", 4, 120_000);
-  const leasePool = open("core lease", 1, 15_000);
-  const alertsPool = open("core alerts", 1, 120_000, 5_000);
-  const noticesPool = open("core notices", 2, 120_000);
-  const reader = makeFeedReader({ userAgent: `venuewatch/${version} (notices)` });
-  const polling = makePolling({ db: noticesPool, reader, log });
-  const poster = makePoster({ allowLoopback: true });
-  const dispatcher = startDispatcher({
-    db: watched(alertsPool, "claim_deliveries", (rows) => (rows.length > 0 ? onClaimed() : undefined)),
-    poster,
-    sealing: makeSealing(channelKey),
-    write: (to, alert, sent) =>
-      formatAlert(to, alert, { ...sent, baseUrl: siteUrl, userAgent: `venuewatch/${version} (alerts)` }),
-    log,
-  });
+  const closings: (() => unknown)[] = [];
+  const onClose = (_name: string, close: () => unknown) => void closings.unshift(close);
+  const pools = openCorePools(databaseUrl, log, onClose);
   const noteDecision = (rows: unknown[], values: readonly unknown[]) => {
     const [{ decided }] = rows as [{ decided: Decided | Refused }];
     const [instant, , , , , fence] = values as [Date, ...unknown[]];
     if (!("refused" in decided)) onDecided(instant, fence as number);
   };
-  const core = startCore({
-    ...{ pool: watched(pool, "tick", noteDecision), leasePool, log, onAlert: dispatcher.wake },
-    readNextFeed: (signal) => polling.readNext(signal),
+  const onClaim = (rows: unknown[]) => (rows.length > 0 ? onClaimed() : undefined);
+  startCore({
+    pools: {
+      ...pools,
+      engine: watched(pools.engine, "tick", noteDecision),
+      alerts: watched(pools.alerts, "claim_deliveries", onClaim),
+    },
+    ...{ address: { baseUrl: siteUrl, siteUrl }, channelKey, allowLoopback: true, version, log, onClose },
   });
   return {
     async close() {
-      await core.close();
-      await dispatcher.close();
-      await poster.close();
-      await reader.close();
-      await Promise.all([pool, leasePool, alertsPool, noticesPool].map((one) => one.close()));
+      for (const close of closings) await close();
     },
   };
 }

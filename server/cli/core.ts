@@ -6,17 +6,8 @@ import { openPool, type Pool, warnUnlessReachable } from "../../shared/database/
 import { type Log, makeLog } from "../../shared/log/log.js";
 import { makeOutage } from "../../shared/log/outage.js";
 import { makeOwnMetrics, queryAtScrape } from "../../shared/log/own-metrics.js";
-import { startDispatcher } from "../core/alerts/dispatcher.js";
-import { formatAlert } from "../core/alerts/formats/format-alert.js";
-import { makeAlertMetrics } from "../core/alerts/alert-metrics.js";
-import { makePoster } from "../core/alerts/post.js";
-import { makeSealing } from "../core/alerts/sealing.js";
-import { startKeepingAddress } from "../core/alerts/service-address.js";
 import { makeBackupMetrics, type ServerDisk } from "../core/backup-metrics.js";
-import { startCore } from "../core/engine/leader.js";
-import { makeEngineMetrics } from "../core/metrics.js";
-import { makeNoticesMetrics, makePolling } from "../core/notices/polling.js";
-import { makeFeedReader } from "../core/notices/reader.js";
+import { openCorePools, startCore } from "../core/core.js";
 import { definitionsFault, schemaState } from "../database/schema-state.js";
 import { readiness, startHealth } from "../process/health.js";
 import { runUntilStopped } from "../process/lifecycle.js";
@@ -24,17 +15,6 @@ import { portsOf, requirePorts } from "../process/ports.js";
 
 export const help = `Runs the engine, the upkeep, the notices poller and the dispatcher of alerts. Several may run: one
 is the leader, and another takes over when it dies. All of them send alerts.`;
-
-/**
- * The longest statements, compressing or rolling up a late day, took six seconds. Without a limit, one on a server that
- * vanished would wait until TCP gives up, a quarter of an hour.
- */
-const statementTimeoutMs = 120_000;
-
-/**
- * On the embedded database a renewal of the lease waits for the current statement; the longest took six seconds.
- */
-const renewalTimeoutMs = 15_000;
 
 /** Readiness is answered within five seconds; a later result is of no use. */
 const readinessTimeoutMs = 5_000;
@@ -47,21 +27,9 @@ export async function run(): Promise<void> {
   await runUntilStopped(log, async (life) => {
     await requirePorts(portsOf(settings, "core"));
     const url = databaseUrlOf(settings);
-    const pool = openPool(url, {
-      applicationName: "core",
-      log,
-      statementTimeoutMs,
-    });
-    life.onClose("database connections", pool.close);
+    const pools = openCorePools(url, log, life.onClose);
     // core also starts without a database, with a warning: no program that starts beside it can keep it from starting
-    await warnUnlessReachable(pool, url, log);
-    const leasePool = openPool(url, {
-      applicationName: "core lease",
-      log,
-      max: 1,
-      statementTimeoutMs: renewalTimeoutMs,
-    });
-    life.onClose("connection of the lease", leasePool.close);
+    await warnUnlessReachable(pools.engine, url, log);
     // separate, so that readiness checks take no connection from the engine
     const readinessPool = openPool(url, {
       applicationName: "core readiness",
@@ -81,60 +49,18 @@ export async function run(): Promise<void> {
     });
     life.onClose("health", health.close);
     await untilMigrated(readinessPool, log);
-    const reader = makeFeedReader({
-      userAgent: `venuewatch/${version} (+${settings.siteUrl}; notices)`,
-    });
-    life.onClose("connections to feeds", reader.close);
-    // separate, so that the notices poller takes no connection from the engine
-    const noticesPool = openPool(url, {
-      applicationName: "core notices",
-      log,
-      max: 2,
-      statementTimeoutMs,
-    });
-    life.onClose("connections of the notices", noticesPool.close);
-    const polling = makePolling({
-      db: noticesPool,
-      reader,
-      log,
-      metrics: makeNoticesMetrics(metrics),
-    });
-    const poster = makePoster({ allowLoopback: settings.alertLoopback });
-    life.onClose("connections to receivers", poster.close);
-    // separate, so that neither a storm of alerts nor the engine makes the other wait for a connection
-    const alertsPool = openPool(url, {
-      applicationName: "core alerts",
-      log,
-      max: 1,
-      statementTimeoutMs,
-      // a core that stalls in a transaction must not block the outbox for the others
-      idleInTransactionMs: 5_000,
-    });
-    life.onClose("connection of the alerts", alertsPool.close);
-    const { channelKey, baseUrl } = settings;
-    const userAgent = `venuewatch/${version} (+${settings.siteUrl}; alerts)`;
-    const dispatcher = startDispatcher({
-      db: alertsPool,
-      poster,
-      sealing: channelKey && makeSealing(channelKey),
-      write: (to, alert, sent) => formatAlert(to, alert, { ...sent, baseUrl, userAgent }),
-      log,
-      metrics: makeAlertMetrics(metrics, readinessPool, log, channelKey !== null),
-    });
-    life.onClose("alerts", dispatcher.close);
-    const keepingAddress = startKeepingAddress(pool, settings, log);
-    life.onClose("the service's address", keepingAddress.end);
     const serverDisk = queryAtScrape(() => readinessPool.file<ServerDisk>("server_disk"), log);
     makeBackupMetrics(metrics, serverDisk, settings.baseBackups, log);
-    const core = startCore({
-      pool,
-      leasePool,
+    startCore({
+      pools,
+      address: settings,
+      channelKey: settings.channelKey,
+      allowLoopback: settings.alertLoopback,
+      version,
       log,
-      metrics: makeEngineMetrics(metrics, readinessPool, log),
-      readNextFeed: (signal) => polling.readNext(signal),
-      onAlert: dispatcher.wake,
+      exported: { metrics, pool: readinessPool },
+      onClose: life.onClose,
     });
-    life.onClose("engine", core.close);
     return health.url;
   });
 }

@@ -12,13 +12,13 @@ import { makeUpkeep, type Upkeep, type UpkeepPace, usualUpkeepPace } from "../ro
 import { clockIsBehind, clockIsDoubtful, evaluateDue } from "./evaluation-loop.js";
 import { type LeaseTerm, makeLease } from "./lease.js";
 
-export interface CorePace extends UpkeepPace {
+export interface LeaderPace extends UpkeepPace {
   /** Delay between an instant and its decision, so that samples in transit arrive first. */
   settleMs: number;
   leaseMs: number;
 }
 
-export const usualPace: CorePace = {
+export const usualPace: LeaderPace = {
   // inserting a batch of samples takes some tens of milliseconds
   settleMs: 500,
   // A leader that has not renewed for this long is presumed dead; another core takes over within a second then. A
@@ -30,13 +30,13 @@ export const usualPace: CorePace = {
 /** Renewals within one lease period; other cores try to take the lease as often. */
 const renewalsALease = 4;
 
-export interface CoreOptions {
+export interface LeaderOptions {
   pool: Pool;
   /** A separate connection, so that no statement of the pool delays a renewal. */
   leasePool: Pool;
   log: Log;
   rules?: RulesRow;
-  pace?: CorePace;
+  pace?: LeaderPace;
   metrics?: EngineMetrics | undefined;
   /**
    * Reads the venue feed that is due, if any; resolves with the milliseconds until the next is due. Absent: no feeds
@@ -47,7 +47,7 @@ export interface CoreOptions {
   onAlert?: () => void;
 }
 
-export interface Core {
+export interface Leader {
   /** This core's name in the table `leader`. */
   holder: string;
   /** Releases the lease, then waits for the database work in progress. */
@@ -66,7 +66,7 @@ interface Leadership {
  * While this core is the leader, runs the engine and upkeep and reads the venue feeds. These run concurrently, so that
  * neither a long refresh nor a slow feed delays lease renewals or incidents.
  */
-export function startCore({
+export function startLeader({
   pool,
   leasePool,
   log,
@@ -75,7 +75,7 @@ export function startCore({
   metrics,
   readNextFeed,
   onAlert = () => {},
-}: CoreOptions): Core {
+}: LeaderOptions): Leader {
   const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
   const lease = makeLease(leasePool, "engine", holder, pace.leaseMs);
   const renewEveryMs = pace.leaseMs / renewalsALease;
