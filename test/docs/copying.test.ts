@@ -8,6 +8,7 @@ import { parseCsv } from "../support/csv.js";
 import { migratedDatabase } from "../support/database.js";
 import { measured, pastIncident } from "../support/fleet.js";
 import { psqlMissing } from "../support/metadata.js";
+import { mayBecome } from "../support/rights.js";
 
 void t.test("psql writes CSV and JSON lines as the page shows", { skip: psqlMissing }, async (t) => {
   const { pool, url } = await migratedDatabase(t);
@@ -18,6 +19,7 @@ void t.test("psql writes CSV and JSON lines as the page shows", { skip: psqlMiss
   const lines = [...page.matchAll(/^psql "\$analyst" .*$/gm)].map(([line]) => line);
   t.equal(lines.length, 2);
   const cwd = t.testdir();
+  await pool.script(mayBecome("vw_analyst"));
   for (const line of lines) {
     // psql's own settings and the login's rights
     const script = `analyst='${url}'\n${line}`;

@@ -14,12 +14,17 @@ export async function superuserMissing(): Promise<string | false> {
   return rows[0]!.rolsuper ? false : "DATABASE_URL's user is not a superuser";
 }
 
-/**
- * Returns a script that gives its connection the rights of a role, and only those. A superuser may become any role.
- * Other users must be members, even of a role that they created. They do not inherit its rights, so without SET ROLE
- * they keep their own.
- */
+/** Returns a script that gives its connection the rights of a role, and only those. */
 export function becoming(role: string): string {
+  return `${mayBecome(role)}; set role ${role}`;
+}
+
+/**
+ * Returns a script after which the tests' user may become that role. A superuser may become any role. Other users must
+ * be members, even of a role that they created. From PostgreSQL 16 on they do not inherit its rights, so without SET
+ * ROLE they keep their own.
+ */
+export function mayBecome(role: string): string {
   return `
     do $$
     begin
@@ -34,7 +39,6 @@ export function becoming(role: string): string {
       -- another test granted it first
       when unique_violation then null;
     end;
-    $$;
-    set role ${role}
+    $$
   `;
 }

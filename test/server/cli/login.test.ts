@@ -8,7 +8,7 @@ import { type Pool, sql } from "../../../shared/database/pool.js";
 import { scramVerifier } from "@venuewatch/embedded-timescaledb/scram";
 import { cliWith } from "../../support/cli-input.js";
 import { migratedDatabase } from "../../support/database.js";
-import { superuserMissing } from "../../support/rights.js";
+import { mayBecome, superuserMissing } from "../../support/rights.js";
 
 const onServer = process.env.DATABASE_URL !== undefined;
 const withoutSuperuser = await superuserMissing();
@@ -92,6 +92,7 @@ void t.test("logins have their role's rights and limits, and hide their password
     t.teardown(() => pool.script(`drop owned by ${name}; drop schema if exists ${name}`));
     await keep(name, true);
     await keep(other, false);
+    for (const login of [name, other]) await pool.script(mayBecome(login));
     const isReadOnly = async (login: string) =>
       (await seen(pool, login)).settings.some((one) => one.startsWith("default_transaction_read_only"));
     t.notOk(await isReadOnly(name));
@@ -172,7 +173,7 @@ void t.test("logins have their role's rights and limits, and hide their password
   await t.test("a user without CREATEROLE learns all that an administrator must run", async (t) => {
     const [owner, name] = [newLogin(t, pool), newLogin(t, pool)];
     await pool.script(`create role ${owner}; grant usage on schema logins to ${owner};
-      grant execute on all functions in schema logins to ${owner}`);
+      grant execute on all functions in schema logins to ${owner}; ${mayBecome(owner)}`);
     t.teardown(() => pool.script(`drop owned by ${owner}`));
     const weak = new URL(url);
     weak.searchParams.set("options", `-c role=${owner}`);
@@ -187,7 +188,7 @@ void t.test("logins have their role's rights and limits, and hide their password
     t.equal(await askFor(), plain);
     const all = await askFor("--own-schema");
     t.ok(all.startsWith(`${plain}; create schema`), all);
-    await pool.script(all);
+    await pool.script(`${all}; ${mayBecome(name)}`);
     t.teardown(() => pool.script(`drop owned by ${name}; drop schema if exists ${name}`));
     await t.resolves(
       pool.transaction(async (tx) => {
