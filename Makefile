@@ -52,11 +52,11 @@ test-node-lines: build ## run a core of the tests on every supported line of Nod
 # single backend. So the tests of the delivery queue are included, although they have no longer form. Only on a server
 # can analysts' limits be reached in full, which takes minutes.
 proofs: build ## run the longer forms of the tests with kills and bursts
-	$(BIN)/tap --disable-coverage dist/test/server/core/alerts/alert-line.test.js dist/test/server/core/alerts/alert-retries.test.js
+	$(BIN)/tap --disable-coverage dist/test/server/core/alerts/alert-line.test.js
 	STORM_INCIDENTS=500 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/core/alerts/dispatcher.test.js
 	RANDOM_WORLDS_RUNS=10 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/core/engine/second-opinion.test.js dist/test/server/core/engine/second-opinion-fleets.test.js
 	MUTANTS=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/core/engine/engine-mutants.test.js dist/test/server/core/engine/engine-numbers.test.js
-	QUIET_GAPS_SLOTS=240 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/measure/stream/quiet-gaps.test.js
+	QUIET_GAPS_SLOTS=240 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/measure/stream/quiet-market.test.js
 	WATCH_RUNS=50 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/heartbeat.test.js
 	RECONCILE_BATCHES=400 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/core/rollups/reconcile.test.js
 	UPKEEP_REFRESHES=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/sql/upkeep-retention.test.js

@@ -1,11 +1,25 @@
 import t, { type Test } from "tap";
-import { type Db, type Pool, sql } from "../../shared/database/pool.js";
+import { accepted, tick } from "../../server/core/engine/tick.js";
+import { rollupsOf, spansToReconcile } from "../../server/core/rollups/reconcile.js";
+import { migrate } from "../../server/database/migrate.js";
 import { syncRegistry } from "../../server/database/sync-registry.js";
+import { type Db, type Pool, sql } from "../../shared/database/pool.js";
+import { makeLog } from "../../shared/log/log.js";
 import { migratedDatabase } from "../support/database.js";
 import { emptied } from "../support/emptied.js";
 import { insertRaw, randomFrom, samplesWithin } from "../support/random-samples.js";
 import { type Circumstances, type Component, type RawSample, rollUp } from "../support/rollup-model.js";
-import { compressAll, dayMs, excludeAll, hourMs, minuteMs, setClock } from "../support/rollup-upkeep.js";
+import {
+  compressAll,
+  dayMs,
+  excludeAll,
+  hourMs,
+  minuteMs,
+  refreshEverything,
+  rowsOfRollups,
+  samplesAround,
+  setClock,
+} from "../support/rollup-upkeep.js";
 
 const database = await migratedDatabase(t);
 
@@ -213,3 +227,107 @@ async function same(t: Test, db: Db, expected: Record<string, object[]>) {
 function sorted(rows: object[]): string[] {
   return rows.map((row) => JSON.stringify(Object.entries(row).sort(([a], [b]) => a.localeCompare(b)))).sort();
 }
+
+/** Whole milliseconds, for a number of days ago and a number of minutes. */
+const taken: [venue: string, daysAgo: number, minutes: number, ms: number][] = [
+  // the seven days include today, so the one seven days ago is not among them; the median lies between two middle
+  // values
+  ["okx", 7, 20, 70],
+  ["okx", 6, 2, 31],
+  ["okx", 1, 2, 10],
+  ["kraken", 1, 6, 50],
+];
+
+void t.test("typical latencies are percentiles of the last seven days, counted once a day", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const midnight = Math.floor(Date.now() / dayMs) * dayMs;
+  for (const [venue, daysAgo, minutes, ms] of taken)
+    await pool.query(sql`
+      insert into sample (ts, component_id, region_id, good, latency_us)
+      select ${new Date(midnight - daysAgo * dayMs)}::timestamptz + i * interval '1 minute', component_id, 1, true, ${1000 * ms}
+      from generate_series(0, ${minutes - 1}::int) i, component join venue using (venue_id)
+      where venue = ${venue} and component = 'rest:ticker'
+    `);
+  const typical = async () => {
+    const rows = await pool.query<{ what: string; ms: number }>(sql`
+      select coalesce(v.venue, t.category, 'all') as what, t.p50_ms as ms
+      from api.typical t left join venue v using (venue_id)
+    `);
+    return Object.fromEntries(rows.map(({ what, ms }) => [what, ms]));
+  };
+  // 20.5; a half rounds to the even neighbour
+  const expected = { okx: 20, kraken: 50, exchange: 50, all: 50 };
+  const now = new Date();
+  const from = new Date(+now - 8 * dayMs);
+
+  const nextTick = async () => accepted(await tick(pool, new Date()));
+  await nextTick();
+  t.strictSame(await typical(), {}, "no roll-up exists yet");
+  await pool.query(sql`call upkeep.refresh_all(${from}, ${now})`);
+  t.strictSame(await typical(), {}, "a version counted later is not shown");
+  await nextTick();
+  t.strictSame(await typical(), expected);
+
+  await Promise.all(Array.from({ length: 4 }, () => pool.query(sql`call upkeep.store_typical()`)));
+  await pool.query(
+    sql`update typical_week set p50_ms = p50_ms + 1 where holds_from = (select max(holds_from) from typical_week)`,
+  );
+  t.strictSame(await typical(), expected, "the earlier version is still shown");
+  await nextTick();
+  t.strictSame(
+    await typical(),
+    { okx: 21, kraken: 51, exchange: 51, all: 51 },
+    "the newest version applies from then on, and concurrent counts store it once",
+  );
+  await pool.query(sql`update typical_week set holds_from = holds_from - interval '1 day'`);
+  await pool.query(sql`call upkeep.store_typical()`);
+  const versions = await pool.query(sql`select distinct holds_from from typical_week`);
+  t.equal(versions.length, 2, "two versions are kept: the newest and one that may still be shown");
+
+  const without = { ...registry, venues: registry.venues.filter(({ id }) => id !== "kraken") };
+  await migrate(pool, without, makeLog("test", "error"));
+  await nextTick();
+  t.strictSame(
+    await typical(),
+    { okx: 20, exchange: 20, all: 20 },
+    "no version contains a venue that is no longer watched",
+  );
+});
+
+// Callers round the ends of a window and limit them to the time already rolled up, so it may end before it begins.
+
+const { pool } = await migratedDatabase(t);
+const now = new Date();
+
+void t.test("a window that ends before it begins, or at once, has no parts and refreshes nothing", async (t) => {
+  await insertRaw(pool, samplesAround(new Date(+now - 90 * minuteMs), 3));
+  await refreshEverything(pool, now);
+  const before = await rowsOfRollups(pool);
+  t.ok(before.sample_minute!.length > 0);
+  // a refresh of anything would find no samples, and erase rows
+  await pool.script("truncate sample");
+  for (const rollup of [...rollupsOf.hour, ...rollupsOf.day])
+    for (const span of ["0", "1 microsecond", "1 hour", "40 days"]) {
+      const [parts] = await pool.query(sql`
+        select upkeep.backed(${rollup}, ${now}, ${now}::timestamptz - ${span}::interval) = '{}' as none
+      `);
+      t.strictSame(parts, { none: true }, `${rollup}, ${span}`);
+      for (const unasked of [true, false])
+        await pool.query(sql`
+          call upkeep.refresh(${rollup}, ${now}, ${now}::timestamptz - ${span}::interval, force => true, unasked => ${unasked})
+        `);
+    }
+  t.strictSame(await rowsOfRollups(pool), before);
+});
+
+void t.test("days that were written as days are not reconciled", async (t) => {
+  await insertRaw(pool, samplesAround(new Date(+now - 90 * minuteMs), 3));
+  const daysFrom = async (from: string) => {
+    await pool.query(sql`update added_up set days_from = ${from}::timestamptz`);
+    const spans = await spansToReconcile(pool, new Date(+now + 2 * 24 * 60 * minuteMs), { expiring: false });
+    return spans.filter(({ level }) => level === "day");
+  };
+  await pool.query(sql`update added_up set days_to = now() + interval '1 day'`);
+  t.ok((await daysFrom("-infinity")).length > 0, "there is something to reconcile");
+  t.strictSame(await daysFrom(new Date(+now + 5 * 24 * 60 * minuteMs).toISOString()), []);
+});

@@ -1,7 +1,12 @@
 /** Whether silence is the venue's fault or our network's, in a simulated fleet of hosts. */
+import { join } from "node:path";
 import t from "tap";
+import { type ClockError, exceedsTolerance } from "../../../probe/measure/clock-error.js";
+import { thisMachine } from "../../../probe/network/machine.js";
 import { makeConnectivityMonitor } from "../../../probe/network/own-network.js";
+import { makeTroubles } from "../../../probe/network/probe-troubles.js";
 import { makeFakeClock } from "../../support/fake-clock.js";
+import { listeningLog } from "../../support/listening-log.js";
 
 interface Played {
   /** Milliseconds between the slots of each endpoint of each host, by host. */
@@ -135,4 +140,108 @@ void t.test("without another host to compare with, a failure is the venue's faul
     t.ok(verdicts.length > 0);
     t.ok(verdicts.every(({ isVenues, tookMs }) => isVenues && tookMs === 0));
   }
+});
+
+function standing() {
+  const state = { nowMs: 1_790_000_000_000, clock: null as ClockError | null, spool: null as string | null };
+  const { log, lines } = listeningLog("info");
+  const troubles = makeTroubles({
+    clockError: () => state.clock,
+    spoolTrouble: () => state.spool,
+    ...{ log, now: () => state.nowMs },
+  });
+  return { state, troubles, lines };
+}
+
+void t.test("slots lost to the machine's own network are probe trouble, until a minute passes without one", (t) => {
+  const { state, troubles, lines } = standing();
+  const startMs = state.nowMs;
+  for (const venue of ["kraken", "kraken", "okx"]) {
+    troubles.unmeasured("network", 1, venue);
+    state.nowMs += 20_000;
+  }
+  const detail = "there is no way out of this machine: 3 slots of 2 venues not measured";
+  t.strictSame(troubles.read(), [{ kind: "network", since: new Date(startMs), detail }]);
+  state.nowMs += 39_000;
+  t.equal(troubles.read().length, 1, "the trouble lasts while a slow endpoint may still report");
+  state.nowMs += 1_000;
+  t.strictSame(troubles.read(), [], "the trouble is over");
+  t.match(lines, [/warn .*network/, /info .*is over.*network/]);
+  t.equal(lines.length, 2, "one line when the trouble begins and one when it ends");
+  t.end();
+});
+
+void t.test("slots lost for reasons that every probe meets now and then are no trouble", (t) => {
+  const { troubles } = standing();
+  for (const reason of ["overlap", "subscribing", "starting", "stale"] as const)
+    troubles.unmeasured(reason, 1, "kraken");
+  t.strictSame(troubles.read(), []);
+  t.end();
+});
+
+void t.test("each kind of trouble begins and ends independently, oldest first", (t) => {
+  const { state, troubles, lines } = standing();
+  const kinds = () => troubles.read().map(({ kind }) => kind);
+  troubles.unmeasured("late", 12, "kraken");
+  state.nowMs += 1;
+  troubles.unmeasured("sockets", 1, "okx");
+  state.nowMs += 1;
+  state.spool = "/srv/venuewatch/spool is full";
+  troubles.read();
+  state.nowMs += 1;
+  troubles.unmeasured("resolver", 1, "okx");
+  t.same(kinds(), ["starved", "sockets", "spool", "resolver"]);
+  t.notMatch(JSON.stringify(troubles.read()), /srv/, "the public detail hides the path");
+  t.match(lines.join("\n"), /srv/, "the operator's log names the path");
+  state.spool = null;
+  t.same(kinds(), ["starved", "sockets", "resolver"]);
+  t.end();
+});
+
+void t.test("a wrong clock is reported once its error is certain", (t) => {
+  const { state, troubles } = standing();
+  const details = () => troubles.read().map(({ detail }) => detail);
+  t.same(details(), [], "the error is unknown");
+  state.clock = { errorMs: 900, withinMs: 450 };
+  t.same(details(), [], "the error may be half as large");
+  state.clock = { errorMs: -900, withinMs: 40.2 };
+  t.same(details(), ["this machine's clock is 900 ms behind the venues' clocks, give or take 41 ms"]);
+  t.notOk(exceedsTolerance(state.clock), "event times are corrected by the known error");
+  state.clock = { errorMs: 2_100, withinMs: 40 };
+  t.match(details(), [/2100 ms ahead of .* nothing is recorded until/]);
+  t.ok(exceedsTolerance(state.clock));
+  t.notOk(exceedsTolerance({ errorMs: 2_100, withinMs: 200 }), "not certain");
+  t.end();
+});
+
+// How a probe recognises its machine.
+
+const id = "4ac5a2c0b1d24a7f9f3f0b7d1c2e3f4a";
+const bootId = "0f8f0e3c-6f6e-4b6c-9a53-4a6f0e0b2f11";
+
+void t.test("a machine's fingerprint is stable and hides the machine's id", async (t) => {
+  const folder = t.testdir({
+    id: `${id}\n`,
+    upper: id.toUpperCase(),
+    boot: `${bootId}\n`,
+    unborn: "uninitialized\n",
+    empty: "",
+    zeros: `${"0".repeat(32)}\n`,
+    directory: {},
+  });
+  const file = (name: string, source: "machine id" | "boot id") => ({ path: join(folder, name), source });
+  const none = ["missing", "unborn", "empty", "zeros", "directory"].map((name) => file(name, "machine id"));
+  const own = await thisMachine([file("id", "machine id")], "host");
+  t.match(own, { source: "machine id", fingerprint: /^[0-9a-f]{16}$/ });
+  t.notMatch(id, own.fingerprint, "the fingerprint does not contain the id");
+  const renamed = await thisMachine([file("upper", "machine id")], "renamed");
+  t.strictSame(renamed, own, "the fingerprint depends neither on the id's spelling nor on the host's name");
+  const boot = await thisMachine([...none, file("boot", "boot id")], "host");
+  t.equal(boot.source, "boot id", "an invalid machine id is skipped");
+  t.not(boot.fingerprint, own.fingerprint);
+  const named = await thisMachine(none, "host");
+  t.equal(named.source, "host name");
+  const other = await thisMachine(none, "another");
+  t.not(other.fingerprint, named.fingerprint, "the host's name decides where there is no id");
+  t.strictSame(await thisMachine(), await thisMachine(), "two reads give the same fingerprint");
 });

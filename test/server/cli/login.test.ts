@@ -8,7 +8,7 @@ import { type Pool, sql } from "../../../shared/database/pool.js";
 import { scramVerifier } from "@venuewatch/embedded-timescaledb/scram";
 import { cliWith } from "../../support/cli-input.js";
 import { migratedDatabase } from "../../support/database.js";
-import { mayBecome, superuserMissing } from "../../support/rights.js";
+import { superuserMissing } from "../../support/rights.js";
 
 const onServer = process.env.DATABASE_URL !== undefined;
 const withoutSuperuser = await superuserMissing();
@@ -89,10 +89,10 @@ void t.test("logins have their role's rights and limits, and hide their password
     const [name, other] = [newLogin(t, pool), newLogin(t, pool)];
     const keep = (login: string, ownSchema: boolean, kind = "analyst") =>
       pool.file("store_login", [login, kind, "x", null, ownSchema, null]);
-    t.teardown(() => pool.script(`drop owned by ${name}; drop schema if exists ${name}`));
+    t.teardown(() => dropOwned(pool, name));
     await keep(name, true);
     await keep(other, false);
-    for (const login of [name, other]) await pool.script(mayBecome(login));
+    for (const login of [name, other]) await pool.script(joining(login));
     const isReadOnly = async (login: string) =>
       (await seen(pool, login)).settings.some((one) => one.startsWith("default_transaction_read_only"));
     t.notOk(await isReadOnly(name));
@@ -173,8 +173,8 @@ void t.test("logins have their role's rights and limits, and hide their password
   await t.test("a user without CREATEROLE learns all that an administrator must run", async (t) => {
     const [owner, name] = [newLogin(t, pool), newLogin(t, pool)];
     await pool.script(`create role ${owner}; grant usage on schema logins to ${owner};
-      grant execute on all functions in schema logins to ${owner}; ${mayBecome(owner)}`);
-    t.teardown(() => pool.script(`drop owned by ${owner}`));
+      grant execute on all functions in schema logins to ${owner}; ${joining(owner)}`);
+    t.teardown(() => dropOwned(pool, owner));
     const weak = new URL(url);
     weak.searchParams.set("options", `-c role=${owner}`);
     const file = join(t.testdir({ password: `${password}\n` }), "password");
@@ -188,8 +188,8 @@ void t.test("logins have their role's rights and limits, and hide their password
     t.equal(await askFor(), plain);
     const all = await askFor("--own-schema");
     t.ok(all.startsWith(`${plain}; create schema`), all);
-    await pool.script(`${all}; ${mayBecome(name)}`);
-    t.teardown(() => pool.script(`drop owned by ${name}; drop schema if exists ${name}`));
+    await pool.script(`${all}; ${joining(name)}`);
+    t.teardown(() => dropOwned(pool, name));
     await t.resolves(
       pool.transaction(async (tx) => {
         await tx.script(`set local role ${name}`);
@@ -236,6 +236,13 @@ function newLogin(t: Test, pool: Pool): string {
   const name = `login_${randomBytes(6).toString("hex")}`;
   t.teardown(() => pool.script(`drop role if exists ${name}`));
   return name;
+}
+
+/** The tests' user need not be a superuser: as a member, it may become the login and drop what that owns. */
+const joining = (login: string) => `grant ${login} to current_user`;
+
+async function dropOwned(pool: Pool, login: string): Promise<void> {
+  await pool.script(`drop owned by ${login}; drop schema if exists ${login}`);
 }
 
 async function seen(pool: Pool, name: string) {

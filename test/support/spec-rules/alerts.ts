@@ -2,8 +2,8 @@
 import { rulesOf } from "./rule.js";
 
 export const rulesOfAlerts = rulesOf({
-  "spec-fields: spec: fields of /v1/notify": { "notify-fields": "fields of NotifyResponse" },
-  "detection: spec: the notify window is 30 days, and percentiles of no delivery are null": {
+  "spec-answers: spec: fields of /v1/notify": { "notify-fields": "fields of NotifyResponse" },
+  "api-board: spec: the notify window is 30 days, and percentiles of no delivery are null": {
     "notify-30-days": "the window is 30 days",
     "notify-null": "percentiles are null where nothing was delivered",
   },
@@ -17,13 +17,13 @@ export const rulesOfAlerts = rulesOf({
   "notify: spec: the median and the 95 % percentile are of all channels together": {
     "notify-percentiles": "median and percentile of 95 % of delivered minus startedAt, all channels pooled",
   },
-  "alert-requests: spec: an alert is application/json in every format": {
+  "alert-formats: spec: an alert is application/json in every format": {
     "alert-json": "an alert is application/json, in every format",
   },
-  "alert-requests: spec: 3 formats: native to its URL, chat to its URL, paging to the endpoint of its service region": {
+  "alert-formats: spec: 3 formats: native to its URL, chat to its URL, paging to the endpoint of its service region": {
     "alert-formats": "3 formats: native, chat, and paging to the endpoint of its service region",
   },
-  "alert-requests: spec: chat and paging are neither signed nor sent a signature: the URL or the routing key is the credential":
+  "alert-formats: spec: chat and paging are neither signed nor sent a signature: the URL or the routing key is the credential":
     {
       "alert-unsigned": "chat and paging are neither signed nor sent a signature",
     },
@@ -58,13 +58,13 @@ export const rulesOfAlerts = rulesOf({
     "webhook-timeout": "a receiver answers with a 2xx status within 10 seconds; anything else is a failure",
   },
   "safe-address: spec: HTTPS only": { "webhook-https": "HTTPS only" },
-  "alert-retries: spec: up to 5 attempts, with growing pauses": {
+  "alert-line: spec: up to 5 attempts, with growing pauses": {
     "webhook-attempts": "failures are retried with exponential backoff, up to 5 attempts",
   },
-  "alert-retries: spec: 10 failures in a row switch a channel off": {
+  "alert-line: spec: 10 failures in a row switch a channel off": {
     "webhook-switch-off": "10 failures in a row switch a channel off",
   },
-  "alert-retries: spec: it is kept for 90 days": { "alert-retention": "alert history is kept for 90 days" },
+  "alert-line: spec: it is kept for 90 days": { "alert-retention": "alert history is kept for 90 days" },
   "channel-command: list shows each channel's state": {
     "webhook-switch-off-shown": "the list of channels shows that a channel was switched off",
   },

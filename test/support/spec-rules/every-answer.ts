@@ -81,10 +81,10 @@ export const rulesOfEveryAnswer = rulesOf({
   "api-parameters: an invalid value is 400, and its parameter is named": {
     "error-400": "a parameter that is not allowed, out of range or malformed is 400",
   },
-  "detection: spec: the notify window is 30 days, and percentiles of no delivery are null": {
+  "api-board: spec: the notify window is 30 days, and percentiles of no delivery are null": {
     "limit-notify": "notify: the last 30 days",
   },
-  "detection: spec: subjectMatched is false on each detection, and a lead time is aheadUncorrelated": {
+  "api-board: spec: subjectMatched is false on each detection, and a lead time is aheadUncorrelated": {
     "version-ahead": "the lead time is named aheadUncorrelated",
   },
   "pairing: spec: pairs begin within 6 hours of each other, either way, on the same venue": {

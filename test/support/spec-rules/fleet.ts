@@ -2,14 +2,14 @@
 import { rulesOf } from "./rule.js";
 
 export const rulesOfFleet = rulesOf({
-  "spec-fields: spec: fields of /v1/regions": { "regions-fields": "fields of RegionsResponse" },
-  "spec-fields: spec: fields of /v1/thresholds": { "thresholds-fields": "fields of ThresholdsResponse" },
-  "spec-fields: spec: fields of /v1/reliability": {
+  "spec-answers: spec: fields of /v1/regions": { "regions-fields": "fields of RegionsResponse" },
+  "spec-answers: spec: fields of /v1/thresholds": { "thresholds-fields": "fields of ThresholdsResponse" },
+  "spec-answers: spec: fields of /v1/reliability": {
     "reliability-fields": "fields of ReliabilityResponse",
     "reliability-measured-days": "measuredDays beside days",
   },
-  "spec-fields: spec: fields of /v1/detection": { "detection-fields": "fields of DetectionResponse" },
-  "spec-fields: spec: fields of /healthz": { "health-fields": "fields of HealthResponse" },
+  "spec-answers: spec: fields of /v1/detection": { "detection-fields": "fields of DetectionResponse" },
+  "spec-answers: spec: fields of /healthz": { "health-fields": "fields of HealthResponse" },
   "api-board: a silent region is listed, and the quorum counts reporting regions": {
     "regions-silent": "reporting is derived from measurements; a silent region is listed with false",
   },
@@ -31,14 +31,14 @@ export const rulesOfFleet = rulesOf({
   "reliability: spec: days of /v1/reliability is 1 to 90, by default 90": {
     "reliability-days": "days from 1, by default 90; out of range is 400",
   },
-  "detection: spec: days of /v1/detection is 1 to 90, by default 90": {
+  "api-board: spec: days of /v1/detection is 1 to 90, by default 90": {
     "detection-days": "days from 1, by default 90; out of range is 400",
   },
-  "detection: spec: subjectMatched is false on each detection, and a lead time is aheadUncorrelated": {
+  "api-board: spec: subjectMatched is false on each detection, and a lead time is aheadUncorrelated": {
     "detection-subject": "subjectMatched is false on every pairing",
     "detection-name": "the lead time is named aheadUncorrelated",
   },
-  "detection: spec: denominators are part of the detection result": {
+  "api-board: spec: denominators are part of the detection result": {
     "detection-denominators": "denominators are part of the result",
   },
   "pairing: spec: pairs begin within 6 hours of each other, either way, on the same venue": {

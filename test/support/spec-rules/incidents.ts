@@ -2,11 +2,11 @@
 import { rulesOf } from "./rule.js";
 
 export const rulesOfIncidents = rulesOf({
-  "spec-fields: spec: fields of /v1/incidents": { "incidents-fields": "fields of IncidentsResponse and of Incident" },
-  "spec-fields: spec: an Incident has no category, and a board row no percentiles of components": {
+  "spec-answers: spec: fields of /v1/incidents": { "incidents-fields": "fields of IncidentsResponse and of Incident" },
+  "spec-answers: spec: an Incident has no category, and a board row no percentiles of components": {
     "incidents-no-category": "an Incident carries no category",
   },
-  "spec-fields: spec: fields of /v1/incidents/{slug}": { "incident-fields": "fields of IncidentDetailResponse" },
+  "spec-answers: spec: fields of /v1/incidents/{slug}": { "incident-fields": "fields of IncidentDetailResponse" },
   "api-incidents: is in order, newest first and ties by id": { "incidents-order": "by startedAt, newest first" },
   "api-incidents: treats before alone as strictly before": {
     "incidents-before": "before selects incidents strictly before this instant",

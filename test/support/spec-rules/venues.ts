@@ -2,11 +2,11 @@
 import { rulesOf } from "./rule.js";
 
 export const rulesOfVenues = rulesOf({
-  "spec-fields: spec: fields of /v1/status": { "status-fields": "fields of StatusResponse" },
-  "spec-fields: spec: an Incident has no category, and a board row no percentiles of components": {
+  "spec-answers: spec: fields of /v1/status": { "status-fields": "fields of StatusResponse" },
+  "spec-answers: spec: an Incident has no category, and a board row no percentiles of components": {
     "status-no-percentiles": "no percentiles of components on the board",
   },
-  "spec-fields: spec: fields of /v1/targets/{venue}": { "venue-fields": "fields of ExchangeResponse" },
+  "spec-answers: spec: fields of /v1/targets/{venue}": { "venue-fields": "fields of ExchangeResponse" },
   "api-board: a category filters rows and fleet numbers, but not the counts of categories": {
     "status-category": "category narrows rows and fleet numbers together, not summary.categories",
   },
@@ -48,7 +48,7 @@ export const rulesOfVenues = rulesOf({
     "venue-50": "the 50 most recent incidents",
     "venue-newest": "incidents are listed newest first",
   },
-  "incident-patterns: every incident of the window is counted once": {
+  "api-incidents: every incident of the window is counted once": {
     "venue-patterns": "patterns cover the whole window and link every incident in it",
   },
   "reliability: spec: summary on the venue detail is the row of /v1/reliability": {

@@ -1,15 +1,20 @@
 /** Silence of a stream is no fault while the venue shows no trade, but a stream that stops is found. */
-import { makeStreamVerdict, type StreamFault } from "../../../../probe/measure/stream/stream-verdict.js";
-import { makeCounterpart } from "../../../../probe/measure/counterpart.js";
 import { existsSync, readFileSync } from "node:fs";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
-import { makeFrameTimes, makeMeter } from "../../../../probe/measure/stream/meter.js";
-import { probeLimits } from "../../../../shared/rules/probe-rules.js";
-import type { Stream } from "../../../../shared/registry/registry.js";
-import { loadRegistry } from "../../../../shared/registry/load-registry.js";
+import type { WebSocket } from "ws";
+import { makeCounterpart } from "../../../../probe/measure/counterpart.js";
 import { compileNewest, type NewestIn } from "../../../../probe/measure/rest/checks.js";
+import { makeFrameTimes, makeMeter } from "../../../../probe/measure/stream/meter.js";
+import { makeStreamVerdict, type StreamFault } from "../../../../probe/measure/stream/stream-verdict.js";
 import { makeReadSlot } from "../../../../probe/measure/stream/stream.js";
+import { loadRegistry } from "../../../../shared/registry/load-registry.js";
+import type { Stream } from "../../../../shared/registry/registry.js";
+import { probeLimits } from "../../../../shared/rules/probe-rules.js";
+import { acknowledge, type Arg, measuringStreams, okx, serveOkx } from "../../../support/okx-server.js";
 import { randomFrom } from "../../../support/random-samples.js";
+import { until } from "../../../support/until.js";
 
 /** Milliseconds since 1970 when the test's clock is at 0. */
 const epochMs = 1_790_000_000_000;
@@ -473,3 +478,82 @@ function upTo(untilMs: number, everyMs: number, fromMs = everyMs): number[] {
   const count = Math.floor((untilMs - fromMs) / everyMs) + 1;
   return Array.from({ length: count }, (_, n) => fromMs + n * everyMs);
 }
+
+// A server injects known silences, counts and ages, and notes the instant of each send: recorded values are within the
+// stated error. QUIET_GAPS_SLOTS sets more slots.
+
+const slots = Number(process.env.QUIET_GAPS_SLOTS ?? 6);
+const playedSlotMs = 500;
+
+/** docs/methodology.md: the errors of a silence and of an age, besides the lateness of this process's own loop. */
+const statedMs = 5;
+
+const clockErrorMs = 3200;
+const eventAgeMs = 137;
+
+const randomGaps = randomFrom(7);
+
+void t.test("recorded silences and ages equal the injected ones", async (t) => {
+  const venue = structuredClone(okx);
+  const subscribed: { ws: WebSocket; arg: Arg }[] = [];
+  const { url } = await serveOkx(t, (ws, arg) => {
+    acknowledge(ws, arg);
+    if (arg.channel === "trades") subscribed.push({ ws, arg });
+  });
+  venue.socket!.url = url;
+  for (const stream of venue.socket!.streams) stream.cadenceMs = playedSlotMs;
+  // Our clock is ahead by this much, and the probe knows it.
+  const clock = { read: () => ({ errorMs: clockErrorMs, withinMs: 5 }) };
+  const { measure } = measuringStreams(t, venue, { clock });
+  const measured = () => measure("ws:trades");
+  await until(async () => !("unmeasured" in (await measured())), 10_000, playedSlotMs);
+
+  const [{ ws, arg }] = subscribed as [{ ws: WebSocket; arg: Arg }];
+  const loop = monitorEventLoopDelay({ resolution: 1 });
+  loop.enable();
+  let sentMs = performance.now();
+  const send = () => {
+    // The venue's clock is right, ours is ahead.
+    const ts = Date.now() - clockErrorMs - eventAgeMs;
+    sentMs = performance.now();
+    ws.send(JSON.stringify({ arg, data: [{ ts: String(ts) }] }));
+  };
+  send();
+  await sleep(50);
+  await measured();
+  let slotBegunMs = performance.now();
+  let compared = 0;
+  for (let slot = 0; slot < slots; slot += 1) {
+    loop.reset();
+    let sent = 0;
+    let longestMs = 0;
+    while (performance.now() - slotBegunMs < playedSlotMs - 60) {
+      await sleep(5 + randomGaps() ** 3 * 250);
+      const before = sentMs;
+      send();
+      sent += 1;
+      longestMs = Math.max(longestMs, sentMs - before);
+    }
+    // The last frame is in flight.
+    await sleep(30);
+    const outcome = await measured();
+    const readMs = performance.now();
+    longestMs = Math.max(longestMs, readMs - sentMs);
+    slotBegunMs = readMs;
+    // A machine that stood still for half a slot does not measure it.
+    if ("unmeasured" in outcome) continue;
+    compared += 1;
+    // Our own loop's lateness affects both ends of a silence.
+    const toleranceMs = statedMs + (2 * loop.max) / 1e6;
+    t.equal(outcome.messages, sent, "messages");
+    const isNear = (recordedMs: number | null, injectedMs: number, what: string) => {
+      const isFine = Math.abs(recordedMs! - injectedMs) <= toleranceMs;
+      t.ok(isFine, `${what}: ${recordedMs} ms recorded, ${injectedMs} ms injected, within ${toleranceMs}`);
+    };
+    isNear(outcome.quietMs, longestMs, "silence");
+    isNear(outcome.eventAgeMs, eventAgeMs, "age");
+    t.equal(outcome.good, true);
+  }
+  loop.disable();
+  t.ok(compared >= slots / 2, `${compared} of ${slots} slots compared`);
+});

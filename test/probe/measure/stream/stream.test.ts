@@ -1,14 +1,17 @@
 import t, { type Test } from "tap";
 import { makeBackoff } from "../../../../probe/measure/pauses.js";
-import { makeFrameTimes, makeMeter } from "../../../../probe/measure/stream/meter.js";
 import { correctedAge, leastAge } from "../../../../probe/measure/rest/checks.js";
-import { type Registry, type Venue } from "../../../../shared/registry/registry.js";
-import { refuse, registry, serveOkx } from "../../../support/okx-server.js";
-import { areGood, probeWorld, quickly, startRecordingProbe } from "../../../support/recording-probe.js";
-import { until } from "../../../support/until.js";
+import { makeFrameTimes, makeMeter } from "../../../../probe/measure/stream/meter.js";
+import { watchSequence } from "../../../../probe/measure/stream/subscription.js";
+import { makeSubscriptionRetries } from "../../../../probe/measure/stream/subscriptions.js";
+import type { Sample } from "../../../../shared/measurement/sample.js";
+import type { Registry, Venue } from "../../../../shared/registry/registry.js";
 import { connect, send } from "../../../../world/clients.js";
 import type { ScriptedFault } from "../../../../world/faults.js";
 import { startWorld, type World } from "../../../../world/world.js";
+import { refuse, registry, serveOkx } from "../../../support/okx-server.js";
+import { areGood, probeWorld, quickly, startRecordingProbe } from "../../../support/recording-probe.js";
+import { until } from "../../../support/until.js";
 
 const region = "eu-central";
 
@@ -198,5 +201,139 @@ void t.test("an event's age is corrected by the known clock error", (t) => {
   t.equal(leastAge(120, known(-103, 289), 0), -66, "the least possible age");
   t.equal(leastAge(70_120, null, 70_000), 120, "relative to fresh data");
   t.equal(leastAge(120, null, -70_000), 120, "a negative age of fresh data adds nothing");
+  t.end();
+});
+
+// Each gap in a venue's numbering is counted once; numbering that restarts is no gap.
+
+t.jobs = 4;
+
+const numbered = registry.venues.filter(({ socket }) => socket?.streams.some(({ sequence }) => sequence));
+
+const path = "$.last";
+const numbering = {
+  counter: { kind: "counter", path },
+  range: { kind: "range", path, first: "$.before" },
+  link: { kind: "link", path, previous: "$.before" },
+} as const;
+
+void t.test("each kind of numbering recognises the next number", (t) => {
+  const gaps = (kind: "counter" | "range" | "link", frames: [number, number?][]) => {
+    const watch = watchSequence(numbering[kind]);
+    return frames.map(([last, before]) => watch.isGap({ last, before }));
+  };
+  const [no, yes] = [false, true];
+  t.same(gaps("counter", [[5], [6], [8], [9], [9], [3], [4]]), [no, no, yes, no, yes, yes, no]);
+  t.same(gaps("counter", [[5], [NaN], [6]]), [no, no, no], "a frame without a number is no gap");
+  t.same(gaps("range", [[5, 1], [9, 6], [12, 11], [13], [20, 14]]), [no, no, yes, no, no]);
+  t.same(gaps("link", [[5, 1], [9, 5], [12, 10], [13], [20, 13]]), [no, no, yes, no, no]);
+  t.same(gaps("counter", [[2 ** 53], [2 ** 53 + 4]]), [no, no], "numbers beyond exact integers are not judged");
+  const watch = watchSequence(numbering.counter);
+  watch.isGap({ last: 5 });
+  watch.restart();
+  t.notOk(watch.isGap({ last: 50 }), "another socket starts its own numbering");
+  t.end();
+});
+
+void t.test("a number may be a string, and anything else is no number", (t) => {
+  const watch = watchSequence(numbering.link);
+  const isGap = (last: unknown, before: unknown) => watch.isGap({ last, before });
+  t.notOk(isGap("5", "4"));
+  t.notOk(isGap(9, "5"));
+  t.notOk(isGap("12", 9));
+  for (const none of [null, undefined, "x", "1.5", Infinity, [13], {}, true])
+    t.notOk(isGap(none, 1), `${JSON.stringify(none)} is no number`);
+  t.notOk(isGap(13, 12), "an invalid number does not change the sequence");
+  t.ok(isGap(14, "12"));
+  t.end();
+});
+
+for (const venue of numbered)
+  void t.test(`frames of ${venue.id} show no gap until some are lost`, async (t) => {
+    const changed = quickly([venue.id], ({ rest, socket }) => {
+      rest.splice(0);
+      for (const stream of socket!.streams) Object.assign(stream, { cadenceMs: 400, typicalPerMinute: 600 });
+    });
+    const { world, of } = await probeWorld(t, { registry: changed, messagesPerMinuteCap: 3000, timeScale: 10 });
+    const names = venue.socket!.streams.filter(({ sequence }) => sequence).map(({ name }) => `ws:${name}`);
+    const everyStream = (has: (sample: Sample) => boolean, from?: Date) =>
+      until(() => names.every((name) => of(name, from).some(has)));
+    await everyStream(({ sequenceGaps, messages }) => sequenceGaps === 0 && messages! > 3);
+    const gaps = names.flatMap((name) => of(name)).map(({ sequenceGaps }) => sequenceGaps ?? 0);
+    t.equal(Math.max(...gaps), 0, "no gap while none is lost");
+    for (const component of names) world.fault({ kind: "lost-frames", venue: venue.id, component });
+    // each frame that arrives follows one that did not
+    await everyStream(({ sequenceGaps, messages }) => messages! > 1 && sequenceGaps === messages, new Date());
+    t.pass("every gap is found");
+  });
+
+// Unserved subscriptions are sent again soon enough to notice a recovery, and within the venues' rate limits.
+
+const secondMs = 1000;
+const hourMs = 3600 * secondMs;
+
+/** Bitget accepts 240 subscriptions an hour and socket. */
+const ration = 240;
+
+/**
+ * The instants at which a socket sends, on the test's own clock.
+ *
+ * @param serves whether the venue serves a subscription at an instant; it refuses it again a second later
+ */
+function sentBy(
+  streams: number,
+  untilMs: number,
+  serves: (atMs: number) => boolean = () => false,
+): { atMs: number; stream: number }[] {
+  const turns = makeSubscriptionRetries(5 * secondMs, 20 * secondMs);
+  const sent: { atMs: number; stream: number }[] = [];
+  const due = Array.from({ length: streams }, (_, place) => place * 250);
+  const times = due.map(() => 0);
+  for (;;) {
+    const atMs = Math.min(...due);
+    if (atMs > untilMs) return sent;
+    const stream = due.indexOf(atMs);
+    sent.push({ atMs, stream });
+    times[stream]! += 1;
+    const isServed = times[stream]! > 1 && serves(atMs);
+    const askedMs = isServed ? atMs + secondMs : atMs;
+    due[stream] = askedMs + turns.waitMs(times[stream]!, askedMs);
+    if (!isServed) continue;
+    for (const other of due.keys()) if (other !== stream && turns.mayHurry(atMs)) due[other] = atMs + 250;
+  }
+}
+
+function mostInAnHour(sent: readonly { atMs: number }[]): number {
+  return Math.max(
+    ...sent.map(({ atMs: fromMs }) => sent.filter(({ atMs }) => atMs >= fromMs && atMs < fromMs + hourMs).length),
+  );
+}
+
+void t.test("a subscription is retried soon at first, and then every twenty seconds", (t) => {
+  const times = sentBy(1, 100 * secondMs).map(({ atMs }) => atMs / secondMs);
+  t.same(times, [0, 5, 15, 35, 55, 75, 95]);
+  t.end();
+});
+
+void t.test("the streams of a socket are retried in turn", (t) => {
+  const sent = sentBy(3, 200 * secondMs);
+  const last = sent.slice(-6).map(({ stream }) => stream);
+  t.ok(last.every((stream, n) => stream === (last[0]! + n) % 3));
+  const gaps = sent.slice(1).map(({ atMs }, n) => atMs - sent[n]!.atMs);
+  t.ok(gaps.every((ms) => ms <= 20 * secondMs + 500));
+  t.end();
+});
+
+void t.test("retries never exceed the strictest venue's rate limit", (t) => {
+  const serving = {
+    "refuses all": () => false,
+    "serves all and refuses it again": () => true,
+    "serves some": (atMs: number) => Math.floor(atMs / 7000) % 2 === 0,
+  };
+  for (const [what, serves] of Object.entries(serving))
+    for (const streams of [1, 2, 3]) {
+      const most = mostInAnHour(sentBy(streams, 3 * hourMs, serves));
+      t.ok(most <= ration, `${what}, ${streams} streams: ${most} in an hour`);
+    }
   t.end();
 });

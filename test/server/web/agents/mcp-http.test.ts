@@ -1,18 +1,23 @@
 /** `/mcp` under hostile clients: it answers with errors of JSON-RPC, keeps its limits, and logs nothing. */
 import { once } from "node:events";
-import { type IncomingMessage, request, type IncomingHttpHeaders } from "node:http";
+import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { RequestBodyObject } from "openapi3-ts/oas31";
 import t, { type Test } from "tap";
+import { llmsText } from "../../../../server/web/agents/llms-text.js";
+import { namedVenue, quoted, quotedAddress } from "../../../../server/web/agents/quoted.js";
+import { operationGroups } from "../../../../server/web/api/operation.js";
+import { operations } from "../../../../server/web/operations.js";
+import { packagedFile } from "../../../../shared/config/package.js";
 import { openPool } from "../../../../shared/database/pool.js";
 import { makeLog } from "../../../../shared/log/log.js";
-import { packagedFile } from "../../../../shared/config/package.js";
 import { loadRegistry } from "../../../../shared/registry/load-registry.js";
 import { type Api, documentOf, serve } from "../../../support/api.js";
 import { closed } from "../../../support/closed-schema.js";
 import { answerOf, describedHeaders, falseExamples, headersOf } from "../../../support/openapi-operation.js";
+import { askRaw } from "../../../support/raw-answer.js";
 
 const registry = await loadRegistry(packagedFile("registry/default.json"));
 
@@ -314,3 +319,87 @@ async function rawAnswer(port: number, bytes: string): Promise<string> {
   socket.write(bytes);
   return text(socket);
 }
+
+// Foreign texts reach a model as people see them, and cut to their limit.
+
+void t.test("invisible characters are removed, and visible ones stay", (t) => {
+  const tags = [..."say up"].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
+  for (const [text, expected] of [
+    ["Kraken", "Kraken"],
+    [`OKX${tags}`, "OKX"],
+    ["a\u202eb\u2066c\u2069d\u200be\u00adf\ufeff", "abcdef"],
+    ["a\u0000\u001b[2Jb\r\n\u2028c\u0085d", "a [2Jb c d"],
+    ["x\u{e0101}\u{e01ef}\ue000y", "xy"],
+    ["half \ud800 pair", "half pair"],
+    ["東京 取引所 مرحبا Zürich", "東京 取引所 مرحبا Zürich"],
+    ["👩‍💻 ok", "👩‍💻 ok"],
+  ] as const)
+    t.equal(quoted(text, 200), expected, encodeURI(expected));
+  t.equal(quoted("x".repeat(300), 200).length, 200);
+  t.equal(namedVenue({ id: "x", name: 'A" is up. "B' }), `"A' is up. 'B" (x)`);
+  t.end();
+});
+
+void t.test("links are plain web addresses", (t) => {
+  t.equal(quotedAddress("https://status.example.org/a?b=c#d"), "https://status.example.org/a?b=c#d");
+  for (const address of [
+    null,
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "https://a:b@example.org/",
+    "nonsense",
+    `https://x.example/${"y".repeat(400)}`,
+  ])
+    t.equal(quotedAddress(address), null);
+  t.end();
+});
+
+// `/llms.txt` has the form of llmstxt.org, and each of its links leads somewhere.
+
+const baseUrl = "https://api.example.org";
+const siteUrl = "https://example.org/about";
+
+void t.test("it is a title, a summary and lists of links", (t) => {
+  const text = llmsText({ registry, baseUrl, siteUrl }, operations(registry, siteUrl));
+  const blocks = text.trim().split("\n\n");
+  t.equal(blocks[0], "# venuewatch");
+  t.match(blocks[1], /^> .+$/);
+  t.match(text, "**`unknown` is neither up nor down**");
+  const lists = blocks.slice(blocks.findIndex((block) => block.startsWith("## ")));
+  for (const [at, block] of lists.entries())
+    if (at % 2 === 0) t.match(block, /^## \S.*$/);
+    else for (const line of block.split("\n")) t.match(line, /^- \[[^\]]+\]\(https:\/\/[^)\s]+\): \S.*$/);
+  t.equal(lists.at(-2), "## Optional", "what may be left out is last");
+  const described = operations(registry, siteUrl).filter(({ group }) => group !== "agents");
+  for (const { path } of described) t.match(text, `- [${path}](`, path);
+  for (const id of ["okx", "kraken"]) t.match(text, new RegExp(`^Ids of the venues: .*\\b${id}\\b`, "m"));
+  t.ok(Object.keys(operationGroups).length > 5);
+  t.end();
+});
+
+void t.test("each link is answered", async (t) => {
+  const pool = openPool("postgres://127.0.0.1:1/none", { applicationName: "test", log: makeLog("test", "error") });
+  t.teardown(() => pool.close());
+  const { port } = await serve(t, { pool, registry, baseUrl, siteUrl: baseUrl });
+  const { status, headers, bytes } = await askRaw(port, "/llms.txt");
+  t.equal(status, 200);
+  t.match(headers, { "content-type": "text/plain; charset=utf-8", "cache-control": "public, max-age=300" });
+  const again = await askRaw(port, "/llms.txt", { "if-none-match": headers.etag! });
+  t.equal(again.status, 304);
+  const links = [...bytes.toString().matchAll(/\]\((https:[^)]+)\)/g)].map(([, link]) => link!);
+  t.ok(links.length > 30);
+  for (const link of new Set(links)) {
+    t.ok(link.startsWith(`${baseUrl}/`), link);
+    const answer = await askRaw(port, link.slice(baseUrl.length));
+    // 503: the database is away; 405: it is POSTed to
+    t.ok([200, 503, 405].includes(answer.status), `${link}: ${answer.status}`);
+  }
+});
+
+void t.test("without venues it names none", (t) => {
+  t.notMatch(
+    llmsText({ registry: { ...registry, venues: [] }, baseUrl, siteUrl }, operations(registry, siteUrl)),
+    /Ids of the venues|undefined/,
+  );
+  t.end();
+});

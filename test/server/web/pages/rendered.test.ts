@@ -1,7 +1,9 @@
+import { renderToString } from "preact-render-to-string";
 import t from "tap";
 import { makeBody } from "../../../../server/web/api/body.js";
-import type { PageProps } from "../../../../server/web/pages/page.js";
 import { makeRendered } from "../../../../server/web/pages/page-answer.js";
+import type { PageProps } from "../../../../server/web/pages/page.js";
+import { type Day, DayBars, lookOf } from "../../../../server/web/pages/parts.js";
 
 const page = (title: string): PageProps => ({
   ...{ title, icon: "unknown", section: null, json: null, generatedAt: null, age: null, refreshS: null },
@@ -49,5 +51,39 @@ void t.test("the operator's notice stands on every page, as text", (t) => {
   const rendered = makeRendered("A trial <b>until</b> Friday.");
   const { plain } = rendered("board", [], () => page("board"));
   t.match(plain.toString(), /<p class="site-notice">.*A trial &lt;b>until&lt;\/b> Friday\./);
+  t.end();
+});
+
+const day = (measuredMinutes: number, downMinutes = 0, degradedMinutes = 0, scheduledMinutes = 1440): Day => ({
+  ...{ date: "2026-01-15", uptimePct: 100, uptimePctLow: 100, uptimePctHigh: 100 },
+  ...{ measuredMinutes, scheduledMinutes, coveragePct: (100 * measuredMinutes) / scheduledMinutes },
+  ...{ downMinutes, degradedMinutes },
+});
+
+const drawn = (...days: Day[]) => renderToString(DayBars({ days }));
+
+void t.test("a bar shows the worst of its day, and little without trouble is no healthy day", (t) => {
+  const html = drawn(day(1440), day(1440, 0, 3), day(1440, 3, 3), day(30), day(30, 2), day(0), day(900));
+  const label = /aria-label="([^"]*)"/.exec(html)![1]!;
+  t.match(label, "2 without trouble, 1 with degraded minutes, 2 with down minutes");
+  t.match(label, "1 measured less than half without trouble, 1 not measured");
+  const bars = (kind: string) => (new RegExp(`class="${kind}" d="([^"]*)"`).exec(html)?.[1] ?? "").match(/z/g)?.length;
+  t.strictSame(["operational", "degraded", "outage", "partly"].map(bars), [2, 1, 2, 1]);
+  t.end();
+});
+
+void t.test("the morning of today counts as far as it is over", (t) => {
+  t.match(drawn(day(1440), day(30, 0, 0, 30)), "2 without trouble");
+  t.end();
+});
+
+// How states look, whatever their fault.
+
+void t.test("a limit names what is degraded, and hides no outage", (t) => {
+  t.same(lookOf("degraded", "limited"), { state: "degraded", word: "Limits our requests" });
+  t.match(lookOf("outage", "limited"), { state: "outage", word: /^Down$/ });
+  for (const state of ["operational", "unknown", "outage"] as const)
+    t.same(lookOf(state, "limited"), lookOf(state, null), state);
+  t.same(lookOf("degraded", "timeout"), lookOf("degraded", null));
   t.end();
 });
