@@ -21,7 +21,7 @@ import { type Credential, credentialOf, makeSealing } from "../core/alerts/seali
 import type { Action } from "./command.js";
 import { actionOnOne, deliveryText, jsonOption, outcomeText, withSender } from "./delivery-text.js";
 import { runOnDatabase } from "./on-database.js";
-import { oneOf, secretValue, listOf, numberWord } from "./option-values.js";
+import { optionWord, secretValue, optionList, numberWord } from "./option-values.js";
 import { plainTable, print } from "./print.js";
 
 export const help = `A channel is a receiver of alerts, with a filter. Core sends the alerts; these commands change the
@@ -55,16 +55,16 @@ native: signed JSON to your own URL. chat: a message to an incoming webhook. pag
   options: addOptions,
   async run({ values }) {
     const given = values as Partial<Record<keyof typeof addOptions, string>>;
-    const format = oneOf("--format", alertFormats, given.format ?? "native");
+    const format = optionWord("--format", alertFormats, given.format ?? "native");
     const wanted = {
       format,
       serviceRegion: serviceRegionOf(format, given["service-region"]),
-      floor: oneOf("--floor", severityFloors, given.floor ?? "degraded"),
-      venues: given.venue === undefined ? null : listOf("--venue", given.venue),
+      floor: optionWord("--floor", severityFloors, given.floor ?? "degraded"),
+      venues: given.venue === undefined ? null : optionList("--venue", given.venue),
       categories:
         given.category === undefined
           ? null
-          : listOf("--category", given.category).map((category) => oneOf("--category", categories, category)),
+          : optionList("--category", given.category).map((category) => optionWord("--category", categories, category)),
       description: descriptionOf(given.description ?? ""),
       open: values["open"] === true,
     };
@@ -225,7 +225,7 @@ export const actions: Record<string, Action> = { add, list, show, test, enable, 
 function serviceRegionOf(format: Format, value: string | undefined) {
   if (format === "paging" && value === undefined)
     throw new UserError("channel add: --service-region is missing; say us or eu, the region in which the key is valid");
-  if (format === "paging") return oneOf("--service-region", serviceRegions, value);
+  if (format === "paging") return optionWord("--service-region", serviceRegions, value);
   if (value === undefined) return null;
   throw new UserError(`channel add: --service-region is for format paging, not for ${format}`);
 }

@@ -11,7 +11,7 @@ import {
 import type { Action } from "./command.js";
 import { actionOnOne, deliveryList, deliveryText, jsonOption, outcomeText, withSender } from "./delivery-text.js";
 import { runOnDatabase } from "./on-database.js";
-import { oneOf, numberWord } from "./option-values.js";
+import { optionWord, numberWord } from "./option-values.js";
 import { print } from "./print.js";
 
 export const help = `A delivery is one alert for one channel. Deliveries are kept for 90 days.`;
@@ -38,7 +38,7 @@ const list: Action = {
     const wanted = {
       channel: given.channel === undefined ? null : numberWord("channel", given.channel),
       incident: given.incident ?? null,
-      state: given.state === undefined ? null : oneOf("--state", deliveryStates, given.state),
+      state: given.state === undefined ? null : optionWord("--state", deliveryStates, given.state),
       since: given.since === undefined ? null : since("--since", given.since, new Date()),
       limit,
     };

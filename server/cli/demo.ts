@@ -18,7 +18,7 @@ import {
   makeDataDir,
   migrateDatabase,
   programOf,
-  startCore,
+  startCoreProgram,
   startDatabase,
   startWebAndProbes,
 } from "../process/all-programs.js";
@@ -105,7 +105,7 @@ async function demo(days: number): Promise<void> {
       startWebAndProbes(supervisor, settings, regionIds, changes),
       part("history", "--days", String(days))
         .then(() => part("channels"))
-        .then(() => startCore(supervisor, settings, changes)),
+        .then(() => startCoreProgram(supervisor, settings, changes)),
     ]);
     const services = { core, ...others };
     const psql = embedded && analystCommand(embedded, dataDir);

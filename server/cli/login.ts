@@ -6,7 +6,7 @@ import { type Pool, sql } from "../../shared/database/pool.js";
 import { UserError } from "../../shared/process/user-error.js";
 import type { Given, Options } from "./command.js";
 import { runOnDatabase } from "./on-database.js";
-import { oneOf, secretValue } from "./option-values.js";
+import { optionWord, secretValue } from "./option-values.js";
 import { print } from "./print.js";
 
 export const help = `Creates or changes a login of the database server. It gets the rights of its role and no other
@@ -44,7 +44,7 @@ export async function run({ values, words }: Given): Promise<void> {
   const login = loginName(words[0]!);
   if (given.role === undefined)
     throw new UserError(`login: --role is missing; expected one of ${loginRoles.join(", ")}`);
-  const role = oneOf("--role", loginRoles, given.role);
+  const role = optionWord("--role", loginRoles, given.role);
   const connections = connectionsOf(given.connections);
   const ownSchema = values["own-schema"] === true;
   if (ownSchema && role !== "analyst")

@@ -26,7 +26,11 @@ async function firstLine(): Promise<string> {
 }
 
 /** The value of an option that must be one of the given words. */
-export function oneOf<Word extends string>(option: string, words: readonly Word[], value: string | undefined): Word {
+export function optionWord<Word extends string>(
+  option: string,
+  words: readonly Word[],
+  value: string | undefined,
+): Word {
   const word = words.find((word) => word === value);
   if (word !== undefined) return word;
   const got = value === undefined ? "nothing" : JSON.stringify(value);
@@ -47,7 +51,7 @@ export function numberWord(noun: "channel" | "delivery", word: string): number {
 }
 
 /** The value of an option that takes a list separated by commas. */
-export function listOf(option: string, value: string): string[] {
+export function optionList(option: string, value: string): string[] {
   const items = value.split(",").map((item) => item.trim());
   if (!items.includes("")) return [...new Set(items)];
   throw new UserError(`${option}: expected one or more, separated by commas, got ${JSON.stringify(value)}`);

@@ -1,13 +1,13 @@
 import { VenuewatchError } from "@venuewatch/client";
 import { UserError } from "../../shared/process/user-error.js";
 import { categories, type Category } from "../../shared/registry/registry.js";
-import type { BoardBody, StateWord, VenueStateBody } from "../web/agents/agent-source.js";
+import type { BoardBody, StateName, VenueStateBody } from "../web/agents/agent-source.js";
 import { quotedError, quotedTexts } from "../web/agents/quoted.js";
 import { durationText } from "../web/pages/format.js";
 import { faultVerbs } from "../web/pages/words.js";
 import type { Given, Options } from "./command.js";
 import { endWithAnswer } from "./exit.js";
-import { oneOf } from "./option-values.js";
+import { optionWord } from "./option-values.js";
 import { plainTable } from "./print.js";
 import { type RemoteService, serviceAt, urlOption } from "./service.js";
 
@@ -31,7 +31,7 @@ export async function run({ values, words: [venue] }: Given): Promise<void> {
   const { category } = values;
   if (venue !== undefined && category !== undefined)
     throw new UserError("status: expected a venue or --category, got both");
-  const of = category === undefined ? null : oneOf("--category", categories, category as string);
+  const of = category === undefined ? null : optionWord("--category", categories, category as string);
   const { service } = serviceAt(values["url"], { program: "status" });
   const answer = await statusOf(service, { venue: venue ?? null, category: of });
   const output = values["json"] === true ? `${JSON.stringify(answer.json, null, 2)}\n` : answer.text;
@@ -48,7 +48,7 @@ export interface StatusAnswer {
 export interface StatusJson {
   url: string;
   /** What the exit code says. */
-  state: StateWord;
+  state: StateName;
   /** Why the service says nothing, or nothing current; null if it does. */
   problem: string | null;
   /** Null: it says nothing. */
@@ -104,7 +104,7 @@ type Row = BoardBody["venues"][number];
 
 function boardText(board: BoardBody): string {
   const { venues } = board;
-  if (venues.length === 0) return `no venues\n${ageText(board)}\n`;
+  if (venues.length === 0) return `no venues\n${asOfText(board)}\n`;
   const head = ["venue", "name", "state", "since", "worst components"];
   const rows = [...venues]
     .sort(byState)
@@ -112,7 +112,7 @@ function boardText(board: BoardBody): string {
       ...[venue.id, venue.name, stateText(venue.state, board), sinceText(venue.since, board)],
       worstComponents(venue),
     ]);
-  return `${plainTable([head, ...rows])}\n${countsText(venues)}; ${ageText(board)}\n`;
+  return `${plainTable([head, ...rows])}\n${countsText(venues)}; ${asOfText(board)}\n`;
 }
 
 function venueText(venue: VenueStateBody): string {
@@ -124,7 +124,7 @@ function venueText(venue: VenueStateBody): string {
   ]);
   const open = activeIncidents === 1 ? "1 open incident" : `${activeIncidents} open incidents`;
   const first = `${name} (${id}, ${category}): ${stateText(state, venue)} since ${sinceText(since, venue)}`;
-  return `${first}\n\n${plainTable([head, ...rows])}\n${reasonsText(venue)}${open}; ${ageText(venue)}\n`;
+  return `${first}\n\n${plainTable([head, ...rows])}\n${reasonsText(venue)}${open}; ${asOfText(venue)}\n`;
 }
 
 /** Why components are unknown although they are measured; each reason once. */
@@ -177,7 +177,7 @@ function sinceText(since: string, { generatedAt }: Freshness): string {
   return `${toSecond(since)} (${durationText(ms).replaceAll("\u00a0", " ")})`;
 }
 
-export function ageText({ generatedAt, stale, ageSeconds }: Freshness): string {
+export function asOfText({ generatedAt, stale, ageSeconds }: Freshness): string {
   const asOf = `as of ${toSecond(generatedAt)}`;
   if (!stale) return asOf;
   const age = ageSeconds === null ? "for a time that is not known" : `for ${ageSeconds} s`;
@@ -200,17 +200,17 @@ function toSecond(iso: string): string {
 /**
  * The exit codes of `status`. `check` uses the same for what the service says, so that scripts read both alike.
  */
-export const stateCodes: Record<StateWord, number> = { operational: 0, degraded: 1, outage: 2, unknown: 3 };
+export const stateCodes: Record<StateName, number> = { operational: 0, degraded: 1, outage: 2, unknown: 3 };
 
 /** Worst first: an unknown state hides no trouble of others, and is never taken for operational. */
-const worstFirst: readonly StateWord[] = ["outage", "degraded", "unknown", "operational"];
+const worstFirst: readonly StateName[] = ["outage", "degraded", "unknown", "operational"];
 
 /** The worst of some states; `unknown` if there are none. */
-export function worstOf(states: readonly StateWord[]): StateWord {
+export function worstOf(states: readonly StateName[]): StateName {
   return worstFirst.find((state) => states.includes(state)) ?? "unknown";
 }
 
 /** Orders by state, the worst first. */
-function byState(one: { state: StateWord }, other: { state: StateWord }): number {
+function byState(one: { state: StateName }, other: { state: StateName }): number {
   return worstFirst.indexOf(one.state) - worstFirst.indexOf(other.state);
 }

@@ -54,12 +54,16 @@ export async function startServices(
   regions: readonly string[],
   changes: Changes,
 ): Promise<Addresses> {
-  const core = await startCore(supervisor, settings, changes);
+  const core = await startCoreProgram(supervisor, settings, changes);
   const others = await startWebAndProbes(supervisor, settings, regions, changes);
   return { core, ...others };
 }
 
-export function startCore(supervisor: Supervisor, { healthPort }: Settings, changes: Changes): Promise<string | null> {
+export function startCoreProgram(
+  supervisor: Supervisor,
+  { healthPort }: Settings,
+  changes: Changes,
+): Promise<string | null> {
   return supervisor.start(programOf("core", { ...changes, HEALTH_PORT: String(healthPort.core) }));
 }
 

@@ -54,7 +54,7 @@ function parseInteger(text: string, most: number, expected: string): number {
 }
 
 /** An absolute path, resolved from the working directory. */
-export function parsePath(text: string): string {
+export function parseFilePath(text: string): string {
   return resolve(text);
 }
 

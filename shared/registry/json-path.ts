@@ -10,7 +10,7 @@ type PathStep = string | number;
 const stepPattern = /\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]{0,8})\]|\['((?:[^'\\]|\\['\\])*)'\]/y;
 
 /** @throws Error with the character where the text stops being a path */
-export function parsePath(text: string): JsonPath {
+export function parseJsonPath(text: string): JsonPath {
   const steps = pathSteps(text);
   return (value) => steps.reduce(valueAtStep, value);
 }

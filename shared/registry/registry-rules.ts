@@ -1,7 +1,7 @@
 /** Rules of a registry beyond its shape. */
 import { componentsOf } from "./components.js";
 import { credentialRules, headersRules } from "./credentials.js";
-import { parsePath } from "./json-path.js";
+import { parseJsonPath } from "./json-path.js";
 import { type PlaceInRegistry, type RegistryProblem, must } from "./registry-problem.js";
 import type {
   AnyOf,
@@ -412,7 +412,7 @@ function urlRule(place: PlaceInRegistry, url: string | null | undefined): Regist
 function pathRule(place: PlaceInRegistry, path: string | undefined): RegistryProblem[] {
   if (path === undefined) return [];
   try {
-    parsePath(path);
+    parseJsonPath(path);
     return [];
   } catch (error) {
     return [{ place, expected: `a path (${(error as Error).message})` }];

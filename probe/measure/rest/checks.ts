@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, type InputType, type ZlibOptions } from "node:zlib";
 import { jsonLimits, maxBodyBytes } from "../../../shared/http/limits.js";
 import { parsedJson, withoutMark } from "../../../shared/http/parsed-json.js";
-import { parsePath } from "../../../shared/registry/json-path.js";
+import { parseJsonPath } from "../../../shared/registry/json-path.js";
 import {
   type AnyOf,
   type Condition,
@@ -60,7 +60,7 @@ export function compileAnswerCheck({
   const isBlocked = compileAnyOf(blocked);
   const isLimited = compileAnyOf(limited);
   const isHalted = compileAnyOf(halted);
-  const headOf = head && parsePath(head.path);
+  const headOf = head && parseJsonPath(head.path);
   const newestOf = newest && compileNewest(newest);
   const dataMsOf = dataTime && compileTime(dataTime, 0);
 
@@ -100,10 +100,10 @@ export function compileConditions(conditions: readonly Condition[]): (value: unk
 
 function compileCondition(condition: Condition): (value: unknown) => boolean {
   if ("unless" in condition) {
-    const valueOf = parsePath(condition.unless);
+    const valueOf = parseJsonPath(condition.unless);
     return (value) => valueOf(value) == null;
   }
-  const valueOf = parsePath(condition.path);
+  const valueOf = parseJsonPath(condition.path);
   if ("is" in condition) return (value) => Array.isArray(valueOf(value));
   if ("includes" in condition) return compileIncludes(valueOf, condition.includes);
   if (condition.equals === undefined) return (value) => valueOf(value) != null;
@@ -133,7 +133,7 @@ export function alternativesOf(words: AnyOf | undefined): Condition[][] {
 }
 
 export function compileMatch(match: Match): FrameCheck {
-  const valueOf = parsePath(match.path);
+  const valueOf = parseJsonPath(match.path);
   const { equals } = match;
   if (equals === undefined) return (frame) => valueOf(frame) != null;
   const channel = /^\{chanId:(.+)\}$/.exec(String(equals))?.[1];
@@ -199,7 +199,7 @@ export function compileTime(
   { path, word, unit }: { path: string; word?: number; unit: TimeUnit },
   earliestMs = earliestTradeMs,
 ): TimeOf {
-  const valueOf = parsePath(path);
+  const valueOf = parseJsonPath(path);
   const wordIn = word === undefined ? valueOf : (answer: unknown) => wordOf(valueOf(answer), word);
   return (answer, nowMs = Date.now()) => {
     const ms = timeMs(wordIn(answer), unit);
@@ -209,12 +209,12 @@ export function compileTime(
 
 /** Finds the newest entry in a parsed answer. */
 export function compileNewest({ path, list, unit }: Newest): (answer: unknown, nowMs?: number) => NewestIn {
-  const valueOf = parsePath(path);
+  const valueOf = parseJsonPath(path);
   if (unit === "id") return (answer) => markOf(valueOf(answer));
   const timeOf = compileTime({ path, unit });
   if (list === undefined)
     return (answer, nowMs) => (valueOf(answer) == null ? "none" : newestOf([timeOf(answer, nowMs)]));
-  const listOf = parsePath(list);
+  const listOf = parseJsonPath(list);
   return (answer, nowMs) => {
     const entries = listOf(answer) ?? [];
     if (!Array.isArray(entries)) return null;

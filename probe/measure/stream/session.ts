@@ -2,7 +2,7 @@ import { jsonLimits } from "../../../shared/http/limits.js";
 import { parsedJson } from "../../../shared/http/parsed-json.js";
 import type { Log } from "../../../shared/log/log.js";
 import { publicAddress } from "../../../shared/registry/addresses.js";
-import { parsePath } from "../../../shared/registry/json-path.js";
+import { parseJsonPath } from "../../../shared/registry/json-path.js";
 import {
   type AnyOf,
   type Condition,
@@ -272,7 +272,7 @@ export function makeFrameWords({
 
 /** Whether a frame has values at all paths of the conditions. */
 function compileAnswered(conditions: readonly Condition[]): (frame: unknown) => boolean {
-  const values = conditions.flatMap((condition) => ("path" in condition ? parsePath(condition.path) : []));
+  const values = conditions.flatMap((condition) => ("path" in condition ? parseJsonPath(condition.path) : []));
   return (frame) => values.every((valueOf) => valueOf(frame) != null);
 }
 

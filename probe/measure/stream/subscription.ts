@@ -1,4 +1,4 @@
-import { parsePath } from "../../../shared/registry/json-path.js";
+import { parseJsonPath } from "../../../shared/registry/json-path.js";
 import type { Sequence, Stream } from "../../../shared/registry/registry.js";
 import type { Cause } from "../causes.js";
 import { makeFrameTimes, makeMeter, type Meter } from "./meter.js";
@@ -89,7 +89,7 @@ function compileNumberBefore(sequence: Sequence): (frame: unknown) => number {
 
 /** A number, or a string as `Number()` reads it; NaN for anything else. */
 function compileNumber(path: string): (frame: unknown) => number {
-  const valueOf = parsePath(path);
+  const valueOf = parseJsonPath(path);
   return (frame) => {
     const value = valueOf(frame);
     return typeof value === "number" || typeof value === "string" ? Number(value) : NaN;

@@ -1,5 +1,5 @@
 /** What `check` knows when it decides: what the service's regions say, and what this machine measured. */
-import type { StateWord, VenueStateBody } from "../../web/agents/agent-source.js";
+import type { StateName, VenueStateBody } from "../../web/agents/agent-source.js";
 import type { MeasuredPart } from "../measured-once.js";
 
 export interface Evidence {
@@ -24,7 +24,7 @@ export interface Evidence {
 export type Quorum =
   | {
       kind: "confirmed";
-      state: Exclude<StateWord, "unknown">;
+      state: Exclude<StateName, "unknown">;
       /** An instant in ISO 8601. */
       since: string;
       components: readonly QuorumComponent[];
@@ -38,7 +38,7 @@ export type Quorum =
 
 export interface QuorumComponent {
   component: string;
-  state: StateWord;
+  state: StateName;
   /** Regions that see this state, of those whose votes count. */
   agreeing: number;
   counted: number;

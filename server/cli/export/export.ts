@@ -9,7 +9,7 @@ import { UserError } from "../../../shared/process/user-error.js";
 import { instantExpected, parseInstant } from "../../../shared/text/instant.js";
 import { runToEnd } from "../../process/lifecycle.js";
 import type { Given, Options } from "../command.js";
-import { oneOf } from "../option-values.js";
+import { optionWord } from "../option-values.js";
 import { type PackageResource, resourceOf, writeDataPackage, writeTableSchema } from "./data-package.js";
 import {
   type Dataset,
@@ -98,7 +98,7 @@ function wantedBy(values: Given["values"]): RecordFilter {
   const { what, from, to, venue } = values as Texts;
   const period = { from: timeOf("--from", from), to: timeOf("--to", to) };
   if (period.from >= period.to) throw new UserError(`export --to: expected a time after --from ${from}, got ${to}`);
-  const dataset = oneOf("--what", Object.keys(datasets) as DatasetName[], what);
+  const dataset = optionWord("--what", Object.keys(datasets) as DatasetName[], what);
   const retracted = values["retracted"] === true;
   if (retracted && dataset !== "incidents")
     throw new UserError(`--retracted: only for --what incidents, got ${dataset}`);

@@ -11,7 +11,7 @@ import { statusResponse } from "../board/status.js";
 import { venueStateParameters, venueStateResponse } from "../board/venue-state.js";
 import { exchangeResponse } from "../board/venue.js";
 
-export type StateWord = TypeOf<typeof state>;
+export type StateName = TypeOf<typeof state>;
 export type BoardBody = TypeOf<typeof statusResponse>;
 export type VenueStateBody = TypeOf<typeof venueStateResponse>;
 export type VenueBody = TypeOf<typeof exchangeResponse>;

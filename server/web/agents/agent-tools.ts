@@ -16,7 +16,7 @@ import {
   type IncidentsBody,
   NoData,
   type ReliabilityBody,
-  type StateWord,
+  type StateName,
   type VenueStateBody,
 } from "./agent-source.js";
 import { mostDetail, mostName, mostTitle, namedVenue, quoted } from "./quoted.js";
@@ -185,7 +185,7 @@ async function stateOf(venue: string, region: string | null, source: AgentSource
   return { id, body, sentence: stateSentences(body), state: body.stale ? ("unknown" as const) : body.state };
 }
 
-const worstFirst: readonly StateWord[] = ["outage", "degraded", "unknown", "operational"];
+const worstFirst: readonly StateName[] = ["outage", "degraded", "unknown", "operational"];
 
 function boardFound(board: BoardBody): Found<BoardBody> {
   const { stale, summary } = board;
@@ -332,7 +332,7 @@ function sinceWords(since: string, now: string): string {
   return `since ${since}, for ${durationText(sinceMs(since, now))}`;
 }
 
-function quorumWords({ state, since }: { state: StateWord; since: string }, now: string): string {
+function quorumWords({ state, since }: { state: StateName; since: string }, now: string): string {
   const word = { operational: "up", degraded: "degraded", outage: "down", unknown: "unknown" }[state];
   return ` This is what one region sees, which confirms nothing. By all regions together it is ${word} ${sinceWords(since, now)}.`;
 }
@@ -371,14 +371,14 @@ function unknownWords({ state, components }: StatedVenue): string {
 const [mostRegions, mostComponents] = [6, 12];
 
 /** `; "US East" (us-east) is blocked since …`: the regions that see it otherwise than all together; empty: none. */
-function dissentWords(state: StateWord, regions: readonly RegionView[], now: string): string {
+function dissentWords(state: StateName, regions: readonly RegionView[], now: string): string {
   const clauses = regions.flatMap((view) => clauseOf(view, state, now));
   const more = clauses.length - mostRegions;
   const shown = more > 0 ? [...clauses.slice(0, mostRegions), `${more} more see it otherwise, too`] : clauses;
   return shown.length === 0 ? "" : `; ${listWords(shown)}`;
 }
 
-function clauseOf(view: RegionView, venue: StateWord, now: string): string[] {
+function clauseOf(view: RegionView, venue: StateName, now: string): string[] {
   const { state, since, dissent } = view;
   const who = namedRegion(view);
   if (state !== "unknown" && state !== venue) {

@@ -35,7 +35,7 @@ export const presentFault: Schema<Fault | null> = {
     "What it mostly is while it is degraded or in outage: what most regions that see it so saw last, or else the fault of its open incident. With `limited` the venue limits our requests, and is not down. Null if it is neither, and if there is no such fault.",
 };
 
-export const stallBasis = oneOf(
+export const stallBasisShape = oneOf(
   ["measured", "documented", "probed", "estimate"],
   "The basis of the threshold: measured silences, or the stream's usual rate, which the venue documents (documented), which was counted by hand (probed), or which is only estimated (estimate).",
 );

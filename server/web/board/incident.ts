@@ -27,7 +27,7 @@ import {
   venueName,
   withOptional,
 } from "../api/shapes.js";
-import { startedAt, openedAt, component, kind, componentLabel, target, fault, stallBasis } from "./component.js";
+import { startedAt, openedAt, component, kind, componentLabel, target, fault, stallBasisShape } from "./component.js";
 import { incidentDetection, officialNotices } from "./detection.js";
 import { incident } from "./incidents.js";
 import type { Snapshot, Snapshots } from "./snapshot.js";
@@ -328,7 +328,7 @@ export const incidentDetailResponse = named(
           "The stream's current stall threshold (the last one, if it is no longer watched), which may have been different at the decision. Null for endpoints and sockets, and after an upgrade until core has read the registry.",
           {
             afterMs: integer("Silence beyond this is a stall.", 30_000, 1),
-            basis: stallBasis,
+            basis: stallBasisShape,
           },
         ),
       ),

@@ -20,7 +20,7 @@ import {
   text,
   venueId,
 } from "../api/shapes.js";
-import { stallBasis as basis } from "./component.js";
+import { stallBasisShape as basis } from "./component.js";
 
 /** `/v1/thresholds`. Does not use the database. */
 export function thresholdsRoute(registry: Registry): RequestHandler {

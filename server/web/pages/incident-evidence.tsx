@@ -105,7 +105,7 @@ function NotCounted({ regions, regionNames }: { regions: DecisionVotes["notCount
       <ul>
         {regions.map(({ region, reason, newestAt, vantage }) => (
           <li key={region}>
-            {regionName(regionNames, region)}: {isolated(reason)}.{" "}
+            {shownRegionName(regionNames, region)}: {isolated(reason)}.{" "}
             {newestAt === null ? (
               "We have no sample of it."
             ) : (
@@ -151,7 +151,7 @@ function VoteTable({ label, votes, regionNames }: VoteTableProps) {
       <tbody>
         {votes.map((vote) => (
           <tr key={vote.region}>
-            <th scope="row">{regionName(regionNames, vote.region)}</th>
+            <th scope="row">{shownRegionName(regionNames, vote.region)}</th>
             <td>
               <StateWord state={vote.vote} />
             </td>
@@ -215,7 +215,7 @@ export function ErrorTable({ errors, regionNames }: { errors: Errors; regionName
   if (samples === null || bad === null) return <p>{incidentPageWords.faultsForgotten}</p>;
   const all = Object.fromEntries(faults.map(({ fault, count }) => [fault, count]));
   const rows = [
-    ...regions.map(({ region, ...row }) => ({ ...row, name: regionName(regionNames, region) })),
+    ...regions.map(({ region, ...row }) => ({ ...row, name: shownRegionName(regionNames, region) })),
     { name: "All regions", samples, bad, faults: all },
   ];
   return (
@@ -289,7 +289,7 @@ export function LatencyTable({ latency, regionNames }: LatencyTableProps) {
     p95Ms: regions.every(({ p95Ms }) => p95Ms !== null) ? during.p95Ms : null,
     ...{ p50Ms: during.p50Ms, slowestMs: during.slowestMs, answers: during.answers },
   };
-  const rows = [...regions.map((row) => ({ ...row, name: regionName(regionNames, row.region) })), all];
+  const rows = [...regions.map((row) => ({ ...row, name: shownRegionName(regionNames, row.region) })), all];
   const most = Math.max(1, ...rows.flatMap((row) => [row.beforeP50Ms ?? 0, row.p50Ms ?? 0]));
   return (
     <>
@@ -416,6 +416,6 @@ order by s.region, s.ts;`;
 }
 
 /** Its name, or its id when it is no longer in the registry. */
-export function regionName(names: RegionNames, id: string): string {
+export function shownRegionName(names: RegionNames, id: string): string {
   return isolated(names.get(id) ?? id);
 }

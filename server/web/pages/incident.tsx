@@ -10,7 +10,7 @@ import {
   Evidence,
   LatencyTable,
   Recompute,
-  regionName,
+  shownRegionName,
   type IncidentDetail,
   type RegionNames,
 } from "./incident-evidence.js";
@@ -258,7 +258,7 @@ function agreementOf({ incident }: IncidentDetail, regionNames: RegionNames): st
   const { quorum, counted, regions } = incident;
   const needed = `${quorum} of the ${counted} regions with a vote had to see the trouble before we opened the incident.`;
   if (regions.length === 0) return `${needed} ${incidentPageWords.noVotes}`;
-  return `${needed} These did: ${regions.map((id) => regionName(regionNames, id)).join(", ")}.`;
+  return `${needed} These did: ${regions.map((id) => shownRegionName(regionNames, id)).join(", ")}.`;
 }
 
 function capitalised(text: string): string {

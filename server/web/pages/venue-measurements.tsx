@@ -354,7 +354,7 @@ function HeardCells({ stream }: { stream: StreamRow }) {
     <>
       <td class="figure">{messagesPerMinute ?? "not measured"}</td>
       <td>{quietText(stream)}</td>
-      <td>{eventAgeMs === null ? "unknown" : ageText(eventAgeMs)}</td>
+      <td>{eventAgeMs === null ? "unknown" : eventAgeText(eventAgeMs)}</td>
       <td>{sequenceGaps ?? "not numbered"}</td>
     </>
   );
@@ -366,7 +366,7 @@ function quietText({ longestQuietMs, stallAfterMs }: StreamRow): string {
 }
 
 /** An event from the future means that the venue's clock is ahead. */
-function ageText(ms: number): string {
+function eventAgeText(ms: number): string {
   return ms < 0 ? `its clock is ${spanText(-ms)} ahead` : spanText(ms);
 }
 

@@ -2,7 +2,7 @@
 import t, { type Test } from "tap";
 import { askService } from "../../../server/cli/check/examine.js";
 import { stateCodes, statusOf, worstOf } from "../../../server/cli/status.js";
-import type { StateWord } from "../../../server/web/agents/agent-source.js";
+import type { StateName } from "../../../server/web/agents/agent-source.js";
 import { makeService } from "../../../server/cli/service.js";
 import type { Category } from "../../../shared/registry/registry.js";
 import { serve as serveApi } from "../../support/api.js";
@@ -21,7 +21,7 @@ async function asked(t: Test, url: string, wanted: { venue?: string; category?: 
 }
 
 void t.test("the worst state of several hides no trouble, and is never green while some are unknown", (t) => {
-  const cases: [StateWord[], StateWord][] = [
+  const cases: [StateName[], StateName][] = [
     [["operational", "operational"], "operational"],
     [["operational", "unknown"], "unknown"],
     [["unknown", "degraded", "operational"], "degraded"],

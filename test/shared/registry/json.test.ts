@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import t from "tap";
 import { jsonFaults } from "../../../shared/registry/json-file.js";
-import { parsePath } from "../../../shared/registry/json-path.js";
+import { parseJsonPath } from "../../../shared/registry/json-path.js";
 
 const jsonFault = (text: string) => jsonFaults(text)[0] ?? null;
 
@@ -146,7 +146,7 @@ const found: [path: string, value: unknown][] = [
   ["$['__proto__'].polluted", true],
 ];
 
-for (const [path, value] of found) t.strictSame(parsePath(path)(answer), value, `${path} finds its value`);
+for (const [path, value] of found) t.strictSame(parseJsonPath(path)(answer), value, `${path} finds its value`);
 
 const broken = [
   "$.missing",
@@ -166,11 +166,12 @@ const broken = [
   "$.data.map",
 ];
 
-for (const path of broken) t.equal(parsePath(path)(answer), undefined, `${path} leads nowhere, and harms nothing`);
+for (const path of broken) t.equal(parseJsonPath(path)(answer), undefined, `${path} leads nowhere, and harms nothing`);
 
-for (const value of [answer, [], "text", 0, false, null]) t.equal(parsePath("$")(value), value, "$ is the whole value");
+for (const value of [answer, [], "text", 0, false, null])
+  t.equal(parseJsonPath("$")(value), value, "$ is the whole value");
 for (const value of [undefined, null, 7, "text", true])
-  t.equal(parsePath("$.a[0]")(value), undefined, "a value that is no object contains nothing");
+  t.equal(parseJsonPath("$.a[0]")(value), undefined, "a value that is no object contains nothing");
 
 const step = ".key, [n] or ['any key']";
 
@@ -194,4 +195,4 @@ const refused: [path: string, message: string][] = [
 ];
 
 for (const [path, message] of refused)
-  t.throws(() => parsePath(path), { message }, `"${path}" is refused with its place`);
+  t.throws(() => parseJsonPath(path), { message }, `"${path}" is refused with its place`);
