@@ -45,21 +45,60 @@ const startedFirst = ["short-history", "demo", "in-chromium", "incident-scenario
 const ci = [
   ...["demo", "in-chromium", "embedded", "cli", "all-venues", "new-operator", "own-metrics"],
   ...["doctor", "channel-command", "delivery-command", "incident-command", "server/cli/status"],
+  ...["registry-command", "stalls", "server/cli/up"],
   ...["check-command", "causes"],
   ...["chain-lag", "polling", "state-since", "hostile-peers"],
   ...["ship-database", "reconnecting-socket", "jitter", "supervisor", "deadlines"],
   // formats of others, and their readers
   ...["clients/bots", "clients/generated-client", "clients/python/package", "clients/python/watch"],
   ...["client-types", "clients/typescript/watch"],
-  ...["events", "incident-feeds", "maintenance-calendar", "statuspage-clients", "native-alert"],
+  ...[
+    "events",
+    "statuspage",
+    "public-metrics",
+    "api-csv",
+    "incident-feeds",
+    "maintenance-calendar",
+    "statuspage-clients",
+    "native-alert",
+  ],
   ...["parquet", "server/cli/export/interrupted", "embed"],
-  ...["agents-by-stdio", "agent-tools", "service-source", "conformance"],
+  ...["agents-by-stdio", "agent-tools", "region-answers", "service-source", "conformance"],
   // deployment
-  ...["backup", "image", "monitoring", "npm-package"],
+  ...[
+    "apache-edition",
+    "entry-versions",
+    "oldest-server",
+    "kubernetes",
+    "backup",
+    "image",
+    "monitoring",
+    "npm-package",
+  ],
+  // one region's view, from all sides; troubles of several venues; and what never leaves the service
+  ...["region-views", "clients/regions", "common-outage", "secrets", "feed-state", "uptime-bounds", "change-log"],
+  // attacks and rights, of which the long run has more
+  ...["embedded-attacks", "roles", "hostile-servers", "hostile-answers", "odd-answers", "chain-stands"],
   // the whole service in virtual time, and the spool on a failing disk
-  ...["simulation/history", "simulation/disk/spool", "simulation/disk/comparison", "simulation/disk/same-seed"],
+  ...[
+    "short-history",
+    "simulation/history",
+    "simulation/disk/spool",
+    "simulation/disk/comparison",
+    "simulation/disk/same-seed",
+  ],
   // single pages
-  ...["server/web/pages/compare", "wall", "detection-page", "error-pages", "reference", "shortcut"],
+  ...[
+    "venue-page",
+    "regions-page",
+    "server/web/pages/incidents",
+    "server/web/pages/compare",
+    "wall",
+    "detection-page",
+    "error-pages",
+    "reference",
+    "shortcut",
+  ],
 ];
 
 /** Their cases are many and alike: the long run plays all of them, the others a part. */
