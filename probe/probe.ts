@@ -15,7 +15,7 @@ import { type Counterpart, makeCounterpart } from "./measure/counterpart.js";
 import { isUnmeasured, type MeasurementOutcome } from "./measure/measurement.js";
 import { makePauses } from "./measure/pauses.js";
 import { makeRest } from "./measure/rest/rest.js";
-import { makeAnswerVerdict } from "./measure/rest/answer-verdict.js";
+import { makeAgeVerdict } from "./measure/rest/age-verdict.js";
 import { startStreams } from "./measure/stream/stream.js";
 import { makeTroubles } from "./network/probe-troubles.js";
 import { makeResolver } from "./network/resolver.js";
@@ -102,7 +102,7 @@ export function startProbe(options: ProbeOptions): Probe {
   function begin(venue: Venue, openAfterMs: number): WatchedVenue {
     const counterparts = counterpartsOf(venue);
     const verdictOn = (endpoint: RestEndpoint) =>
-      makeAnswerVerdict({
+      makeAgeVerdict({
         ...{ venue, endpoint, heads, log },
         clock: clockWatch,
         counterpart: counterparts.get(endpoint.name) ?? null,

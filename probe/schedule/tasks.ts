@@ -6,7 +6,7 @@ import type { ChainHeads } from "../measure/chain.js";
 import type { Counterpart } from "../measure/counterpart.js";
 import { nothingMeasured } from "../measure/measurement.js";
 import type { Rest } from "../measure/rest/rest.js";
-import type { AnswerVerdict } from "../measure/rest/answer-verdict.js";
+import type { AgeVerdict } from "../measure/rest/age-verdict.js";
 import { hashOf, type Task } from "./schedule.js";
 
 /**
@@ -19,7 +19,7 @@ export function restTasks(
   venue: Venue,
   rest: Rest,
   watch: EventLoopWatch,
-  verdictOn?: (endpoint: RestEndpoint) => AnswerVerdict,
+  verdictOn?: (endpoint: RestEndpoint) => AgeVerdict,
 ): Task[] {
   return venue.rest.map((endpoint, place) => {
     const measure = rest.endpoint(endpoint, verdictOn?.(endpoint));

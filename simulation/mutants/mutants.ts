@@ -143,7 +143,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a lease that has not expired is taken",
-    file: "sql/engine/005-renew-lease.sql",
+    file: "sql/engine/005-leadership.sql",
     from: "or (l.expires_at = was_over and l.expires_at <= now())",
     to: "or l.expires_at <= now() + interval '1510 milliseconds'",
     faults: "00:01:10.000 pause web-1 for 100 ms",

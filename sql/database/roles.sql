@@ -2,7 +2,8 @@
 --   create role core_1 login password '…' in role vw_core;
 --
 -- vw_probe    measures: delivers samples of its own region, and shares that region's venues with other probes, by
---             functions that run with core's rights; writes to no table itself
+--             functions that run with core's rights; writes to no table itself, and reads only those that
+--             `venuewatch doctor` checks on its machine (grants.sql)
 -- vw_core     decides, and maintains the history
 -- vw_web      answers: reads schema api and what its functions need, and writes nothing
 -- vw_analyst  queries by psql: reads the views of schema analytics, and nothing else

@@ -19,8 +19,8 @@ $$;
 
 -- Store a batch of samples from one region: an array of JSON objects, whose keys are the columns below.
 --
--- Runs with the rights of core, which owns the samples: a probe has no rights on any table that it could read, change
--- or lock.
+-- Runs with the rights of core, which owns the samples: a probe has no right on samples, and none to change or lock any
+-- table.
 --
 -- Returns the database's timeline (schema/004-engine.sql); whether the region is known; which samples are of an
 -- unknown component, counted from 1; and how many of the others were accepted, and how many of these are new. An

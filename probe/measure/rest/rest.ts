@@ -10,7 +10,7 @@ import { isUnmeasured, type Measurement, type MeasurementOutcome, nothingMeasure
 import { type AddressPauses, makePauses, type Pauses } from "../pauses.js";
 import { type AnswerCheck, compileAnswerCheck } from "./checks.js";
 import { type Lane, makeLane, type RestExchange, type RestRequest } from "./lane.js";
-import type { AnswerVerdict } from "./answer-verdict.js";
+import type { AgeVerdict } from "./age-verdict.js";
 
 export interface RestOptions {
   userAgent: string;
@@ -33,7 +33,7 @@ export interface Rest {
    *
    * @param verdict judges the age of its data; absent: any age is good
    */
-  endpoint(endpoint: RestEndpoint, verdict?: AnswerVerdict): Measure;
+  endpoint(endpoint: RestEndpoint, verdict?: AgeVerdict): Measure;
   close(): Promise<void>;
 }
 
@@ -213,7 +213,7 @@ interface Judgement {
   expectStatus: RestEndpoint["expectStatus"];
   check: AnswerCheck;
   /** Judges the age of its data; null: any age is good. */
-  verdict: AnswerVerdict | null;
+  verdict: AgeVerdict | null;
 }
 
 /**

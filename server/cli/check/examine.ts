@@ -8,7 +8,7 @@ import { makeChainHeads } from "../../../probe/measure/chain.js";
 import type { ClockWatch } from "../../../probe/measure/clock-error.js";
 import { type Measurement, nothingMeasured } from "../../../probe/measure/measurement.js";
 import { makeRest, type Measure, type Rest } from "../../../probe/measure/rest/rest.js";
-import { makeAnswerVerdict } from "../../../probe/measure/rest/answer-verdict.js";
+import { makeAgeVerdict } from "../../../probe/measure/rest/age-verdict.js";
 import { makeResolver, type Resolver } from "../../../probe/network/resolver.js";
 import { isLocalhost, kindOfAddress } from "../../../shared/http/safe-address.js";
 import type { Log } from "../../../shared/log/log.js";
@@ -117,7 +117,7 @@ async function measuredHere(venue: Venue, { registry, userAgent, log, ...tools }
   const { rest, resolver, withinMs } = tools;
   const heads = makeChainHeads(readChains(registry));
   const measureOf = (endpoint: RestEndpoint) =>
-    rest.endpoint(endpoint, makeAnswerVerdict({ venue, endpoint, clock: clockUnread, heads, counterpart: null, log }));
+    rest.endpoint(endpoint, makeAgeVerdict({ venue, endpoint, clock: clockUnread, heads, counterpart: null, log }));
   const [answers, upgrades] = await Promise.all([
     endpointsOnce(
       venue.rest,

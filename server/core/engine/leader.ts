@@ -10,7 +10,7 @@ import { type RulesRow, rulesRow } from "../../../shared/rules/engine-rules.js";
 import type { EngineMetrics } from "../metrics.js";
 import { makeUpkeep, type Upkeep, type UpkeepPace, usualUpkeepPace } from "../rollups/upkeep.js";
 import { clockIsBehind, clockIsDoubtful, evaluateDue } from "./evaluation-loop.js";
-import { type LeaseTerm, makeLease } from "./lease.js";
+import { leaseMs, type LeaseTerm, makeLease, renewalsALease } from "./lease.js";
 
 export interface LeaderPace extends UpkeepPace {
   /** Delay between an instant and its decision, so that samples in transit arrive first. */
@@ -21,14 +21,9 @@ export interface LeaderPace extends UpkeepPace {
 export const usualPace: LeaderPace = {
   // inserting a batch of samples takes some tens of milliseconds
   settleMs: 500,
-  // A leader that has not renewed for this long is presumed dead; another core takes over within a second then. A
-  // leader that was merely slow loses only its lease: the fence refuses its writes.
-  leaseMs: 2_000,
+  leaseMs,
   ...usualUpkeepPace,
 };
-
-/** Renewals within one lease period; other cores try to take the lease as often. */
-const renewalsALease = 4;
 
 export interface LeaderOptions {
   pool: Pool;

@@ -67,7 +67,7 @@ async function resultOf(tx: Db, id: number, wasOpen: boolean): Promise<Retractio
     left join component_state s using (component_id)
     where i.incident_id = ${id}
   `);
-  const alerts = await tx.file<AlertsLeft>("alerts_of", [id]);
+  const alerts = await tx.file<AlertsLeft>("alert_results", [id]);
   return { ...component!, wasOpen, alerts };
 }
 

@@ -1,6 +1,6 @@
 /** Whether a chain stands or a provider does, for any block time: by what one probe reads at several providers. */
 import t from "tap";
-import { makeAnswerVerdict } from "../../../probe/measure/rest/answer-verdict.js";
+import { makeAgeVerdict } from "../../../probe/measure/rest/age-verdict.js";
 import { makeChainHeads } from "../../../probe/measure/chain.js";
 import { listeningLog } from "../../support/listening-log.js";
 import { staleHeadMs } from "../../../shared/rules/probe-rules.js";
@@ -321,7 +321,7 @@ void t.test("the newest block may be old while the chain stands, at an RPC provi
         const endedMs = nowMs + ms;
         heads.staleMs({ chain: "chain", provider, head: headAt(ms), askedMs: endedMs - 100, endedMs });
       }
-    const verdict = makeAnswerVerdict({
+    const verdict = makeAgeVerdict({
       venue: { id: "a", category, chain: "chain" },
       endpoint: { name: "head", dataTime: { path: "$.time", unit: "ms", staleAfterMs: 60_000 } },
       clock: { read: () => ({ errorMs: 0, withinMs: 0 }) },

@@ -152,7 +152,7 @@ void t.test("each role has only the rights that it needs", async (t) => {
   await t.test("vw_core ticks and maintains the history", async (t) => {
     const core = await actingAs(t, url, "vw_core");
     t.strictSame(await schemaState(core), { missing: [], unknown: [] });
-    t.ok(await core.file("renew_lease", ["engine", "core of a test", 1_000, null]));
+    t.ok(await core.file("take_or_renew_lease", ["engine", "core of a test", 1_000, null]));
     t.ok(await tick(core, new Date(now)));
     t.match(await core.file("engine_state", [2_000]), [{ incidents_open: 0 }]);
     t.match(await core.file("alerts_state"), [{ events_waiting: 0 }]);

@@ -4,6 +4,9 @@ import type { ChatDestination, Sent, WebhookRequest } from "./webhook-request.js
 /**
  * A message for a Slack incoming webhook. A section may have 3,000 characters, a field of one 2,000. The limit of all
  * text together is not documented; 13,200 characters were refused, and the bounds below add up to half of that.
+ *
+ * The headline is that of every format (alert.ts). SQL writes the sentence about the regions that see the trouble
+ * (sql/board/049-alert-content.sql), because all formats share it.
  */
 export function formatChatAlert({ url }: ChatDestination, alert: Alert, sent: Sent): WebhookRequest {
   const message = {

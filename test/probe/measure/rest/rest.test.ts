@@ -8,7 +8,7 @@ import { causeOf, unlessOurNetwork } from "../../../../probe/measure/causes.js";
 import { makeChainHeads } from "../../../../probe/measure/chain.js";
 import { isUnmeasured, type Measurement, type MeasurementOutcome } from "../../../../probe/measure/measurement.js";
 import { makePauses } from "../../../../probe/measure/pauses.js";
-import { makeAnswerVerdict } from "../../../../probe/measure/rest/answer-verdict.js";
+import { makeAgeVerdict } from "../../../../probe/measure/rest/age-verdict.js";
 import { compileAnswerCheck } from "../../../../probe/measure/rest/checks.js";
 import { makeRest } from "../../../../probe/measure/rest/rest.js";
 import type { Connectivity } from "../../../../probe/network/own-network.js";
@@ -419,7 +419,7 @@ void t.test("alternative hosts are known as hosts of the venue", (t) => {
 });
 
 function verdictOn(endpoint: RestEndpoint, heads: ReturnType<typeof makeChainHeads> | null) {
-  return makeAnswerVerdict({
+  return makeAgeVerdict({
     venue: { id: "a", category: "oracle", chain: "test" },
     endpoint,
     clock: { read: () => ({ errorMs: 0, withinMs: 0 }) },

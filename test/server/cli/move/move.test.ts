@@ -121,7 +121,7 @@ void t.test("a move refuses", async (t) => {
   await t.test("a running service", async (t) => {
     const probe = member(source);
     await probe.renew();
-    await source.file("renew_lease", ["engine", "core 1", 60_000, null]);
+    await source.file("take_or_renew_lease", ["engine", "core 1", 60_000, null]);
     await t.rejects(moveTo(), {
       name: "UserError",
       message: /a core leads \(core 1\); a probe of us-east measures.* Stop core and the probes/,
@@ -145,7 +145,7 @@ void t.test("a move refuses", async (t) => {
     // rows that a migration created are no history
     t.equal(await moveTo("comparing"), null, "the move was stopped");
     t.match(
-      await target.file("renew_lease", ["engine", "core 2", 60_000, null]),
+      await target.file("take_or_renew_lease", ["engine", "core 2", 60_000, null]),
       [{ fence: null }],
       "the target has no leader while a move is unfinished",
     );

@@ -24,9 +24,9 @@ export interface DataAge {
 }
 
 /** Judges good answers of one endpoint by the age of their data. */
-export type AnswerVerdict = (answer: Answer) => DataAge;
+export type AgeVerdict = (answer: Answer) => DataAge;
 
-export interface AnswerVerdictOptions {
+export interface AgeVerdictOptions {
   venue: Pick<Venue, "id" | "category" | "chain">;
   endpoint: Pick<RestEndpoint, "name" | "dataTime">;
   /** The known error of our clock. */
@@ -37,14 +37,14 @@ export interface AnswerVerdictOptions {
   log: Log;
 }
 
-export function makeAnswerVerdict({
+export function makeAgeVerdict({
   venue: { id: venue, category, chain },
   endpoint: { name, dataTime },
   clock,
   heads,
   counterpart,
   log,
-}: AnswerVerdictOptions): AnswerVerdict {
+}: AgeVerdictOptions): AgeVerdict {
   const logVerdict = makeVerdictLog(log, { venue, component: `rest:${name}` });
 
   function ageOf(answer: Answer): number | null {
