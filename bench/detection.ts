@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPool, sql } from "../shared/database/pool.js";
-import { startLeader } from "../server/core/engine/leader.js";
+import { startEngine } from "../server/core/engine/leader.js";
 import { recordSamples } from "../server/database/record-samples.js";
 import type { Fault, Sample } from "../shared/measurement/sample.js";
 import { type Figure, spreadOf } from "./figure.js";
@@ -24,7 +24,7 @@ export async function benchDetection(): Promise<Figure[]> {
     log,
     max: 1,
   });
-  const core = startLeader({ pool: stage.pool, leasePool, log });
+  const core = startEngine({ pool: stage.pool, leasePool, log });
   try {
     // each run's slots begin at another point within the engine's step
     const runs = stage.registry.venues.map((venue, nth): Run => ({

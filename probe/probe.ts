@@ -14,8 +14,8 @@ import { type ClockError, type ClockWatch, exceedsTolerance, makeClockWatch } fr
 import { type Counterpart, makeCounterpart } from "./measure/counterpart.js";
 import { isUnmeasured, type MeasurementOutcome } from "./measure/measurement.js";
 import { makePauses } from "./measure/pauses.js";
-import { makeRest } from "./measure/rest/rest.js";
 import { makeAgeVerdict } from "./measure/rest/age-verdict.js";
+import { makeRest } from "./measure/rest/rest.js";
 import { startStreams } from "./measure/stream/stream.js";
 import { makeTroubles } from "./network/probe-troubles.js";
 import { makeResolver } from "./network/resolver.js";

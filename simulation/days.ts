@@ -7,7 +7,7 @@
  * The core decides and refreshes less often than usual, so that a day takes some thirty seconds.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { startLeader, usualPace } from "../server/core/engine/leader.js";
+import { startEngine, usualPace } from "../server/core/engine/leader.js";
 import { rulesRow } from "../shared/rules/engine-rules.js";
 import { recordSamples } from "../server/database/record-samples.js";
 import { openPool, type Pool, sql } from "../shared/database/pool.js";
@@ -118,7 +118,7 @@ function startCoreProcess(): void {
   core = time.startProcess("core", coreMachine);
   core.run(() => {
     const open = (applicationName: string, max: number) => openPool(database.url, { applicationName, log, max });
-    startLeader({ pool: open("core", 4), leasePool: open("core lease", 1), log, rules, pace });
+    startEngine({ pool: open("core", 4), leasePool: open("core lease", 1), log, rules, pace });
   });
 }
 

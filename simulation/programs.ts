@@ -101,7 +101,7 @@ export interface CoreProgramOptions extends ProgramOptions {
   onClaimed: () => Promise<void>;
 }
 
-/** As server/cli/core.ts. */
+/** As server/cli/core.ts. Its decisions and claims of alerts are watched. */
 export function startCoreProgram(options: CoreProgramOptions): { close: () => Promise<void> } {
   const { databaseUrl, write, onDecided, onClaimed } = options;
   const log = makeLog("core", "info", write, { withoutDatabase: "the engine and alerts pause" });

@@ -17,10 +17,10 @@ import { packagedFile } from "../shared/config/package.js";
 const core = [
   ...["cli", "supervisor", "lifecycle", "up", "demo"],
   ...["embedded", "embedded-limits", "directory-lock", "pool", "login"],
-  ...["rest", "look-ups", "deadlines", "stream", "socket-endings", "socket-certificate"],
-  ...["hostile-answers", "hostile-sockets", "frame-match", "spool", "ship"],
+  ...["rest", "latency", "deadlines", "stream", "socket-words"],
+  ...["hostile-answers", "hostile-sockets", "frames", "spool", "ship"],
   ...["api-caching", "api-faults", "api-limits", "openapi", "engine-tick"],
-  ...["alert-post", "alert-connections", "alert-lookup", "native-alert", "sealing", "receiving"],
+  ...["alert-post", "alert-lookup", "native-alert", "channels", "receiving"],
 ];
 
 const asked = process.argv.slice(2);

@@ -40,7 +40,7 @@ const startedFirst = ["short-history", "demo", "in-chromium", "incident-scenario
 
 /**
  * Run only by `--ci`, on every change. They start whole programs, a browser or programs of others, read formats of
- * others, live through minutes, or take half a minute for one page or command. Each has a sibling that always runs.
+ * others, live through minutes, or take half a minute for one subject. Most have a sibling that always runs.
  */
 const ci = [
   ...["demo", "in-chromium", "embedded", "cli", "all-venues", "new-operator", "own-metrics"],
@@ -65,18 +65,9 @@ const ci = [
   ...["parquet", "server/cli/export/interrupted", "embed"],
   ...["agents-by-stdio", "agent-tools", "region-answers", "service-source", "conformance"],
   // deployment
-  ...[
-    "apache-edition",
-    "entry-versions",
-    "oldest-server",
-    "kubernetes",
-    "backup",
-    "image",
-    "monitoring",
-    "npm-package",
-  ],
+  ...["apache-edition", "entry-versions", "backup", "image", "monitoring", "npm-package"],
   // one region's view, from all sides; troubles of several venues; and what never leaves the service
-  ...["region-views", "clients/regions", "common-outage", "secrets", "feed-state", "uptime-bounds", "change-log"],
+  ...["region-views", "clients/regions", "common-outage", "secrets", "uptime-bounds"],
   // attacks and rights, of which the long run has more
   ...["embedded-attacks", "roles", "hostile-servers", "hostile-answers", "odd-answers", "chain-stands"],
   // the whole service in virtual time, and the spool on a failing disk
@@ -101,7 +92,7 @@ const ci = [
   ],
 ];
 
-/** Their cases are many and alike: the long run plays all of them, the others a part. */
+/** Their cases are many and alike: the long run plays all of them, the usual run a part. */
 const playedInPart = ["engine-scenarios", "incident-scenarios", "gaps"];
 
 /**

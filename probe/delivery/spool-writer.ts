@@ -33,7 +33,7 @@ export function makeSpoolWriter(
     /** Takes a directory. Also resolves when the disk fails or does not answer. */
     async start(): Promise<void> {
       // a hanging disk must not keep the probe from measuring
-      await Promise.race([files.settleIn(), silentTimeout(answersWithinMs)]).catch(failed);
+      await Promise.race([files.settleIn(), failAfter(answersWithinMs)]).catch(failed);
     },
     /** Call it after a sample was added to memory. */
     writeSoon(): void {
@@ -119,7 +119,7 @@ export function makeSpoolWriter(
   }
 }
 
-async function silentTimeout(forMs: number): Promise<never> {
+async function failAfter(forMs: number): Promise<never> {
   await sleep(forMs, undefined, { ref: false });
   throw new Error(`the disk has not answered for ${forMs / 1000} s`);
 }

@@ -49,7 +49,7 @@ const rememberedSlots = 3;
 const heardSlots = 3;
 
 /** A chain may be faster than its configured block time by this factor. */
-const quickestShare = 0.95;
+const quickestFactor = 0.95;
 
 /** The maximum height of a chain at an instant, derived from two providers. */
 interface Ceiling {
@@ -278,7 +278,7 @@ function isNear(one: number, other: number, { blockMs }: Pace): boolean {
 }
 
 function isWithin({ head, atMs }: Ceiling, { head: named, endedMs }: NamedHead, { blockMs, limitMs }: Pace): boolean {
-  const mayGrowMs = (endedMs - atMs) / quickestShare + limitMs;
+  const mayGrowMs = (endedMs - atMs) / quickestFactor + limitMs;
   return (named - head) * blockMs <= mayGrowMs;
 }
 

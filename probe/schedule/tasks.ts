@@ -5,8 +5,8 @@ import type { RestEndpoint, Venue } from "../../shared/registry/registry.js";
 import type { ChainHeads } from "../measure/chain.js";
 import type { Counterpart } from "../measure/counterpart.js";
 import { nothingMeasured } from "../measure/measurement.js";
-import type { Rest } from "../measure/rest/rest.js";
 import type { AgeVerdict } from "../measure/rest/age-verdict.js";
+import type { Rest } from "../measure/rest/rest.js";
 import { hashOf, type Task } from "./schedule.js";
 
 /**

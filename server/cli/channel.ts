@@ -239,8 +239,11 @@ function descriptionOf(text: string): string {
   return description;
 }
 
-/** The value of the option that this format takes, `--url` or `--key`. */
-/** @throws UserError that names the option, and never contains the credential */
+/**
+ * The credential from the option that this format takes, `--url` or `--key`.
+ *
+ * @throws UserError that names the option, and never contains the credential
+ */
 async function givenCredential(
   command: string,
   format: Format,

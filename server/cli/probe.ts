@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { openSpool } from "../../probe/delivery/spool.js";
-import { endLease, sendHeartbeat, startVenueLease, type VenueLease } from "../../probe/venue-lease.js";
-import { makeProbeMetrics } from "../../probe/probe-metrics.js";
 import { thisMachine } from "../../probe/network/machine.js";
+import { makeProbeMetrics } from "../../probe/probe-metrics.js";
 import { startProbe } from "../../probe/probe.js";
+import { endLease, sendHeartbeat, startVenueLease, type VenueLease } from "../../probe/venue-lease.js";
 import { version } from "../../shared/config/package.js";
 import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 import { openPool, warnUnlessReachable } from "../../shared/database/pool.js";

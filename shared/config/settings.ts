@@ -284,7 +284,7 @@ export function readSettings(env: Environment = process.env): Settings {
   };
   if (settings.databaseReadUrl !== null && !env["DATABASE_URL"])
     problems.push("DATABASE_READ_URL: DATABASE_URL, its primary, is not set; set both or neither");
-  problems.push(...contradictoryNames(env));
+  problems.push(...contradictionProblems(env));
   if (problems.length > 0) throw new UserError(allProblems(problems));
   return Object.freeze(settings);
 }
@@ -302,7 +302,7 @@ export function readClientSettings(env: Environment = process.env): ClientSettin
 }
 
 /** Secrets that are set twice, and passwords without their address. */
-function contradictoryNames(env: Environment): string[] {
+function contradictionProblems(env: Environment): string[] {
   const problems: string[] = [];
   for (const [name, file] of [
     ["DATABASE_URL", "DATABASE_PASSWORD_FILE"],

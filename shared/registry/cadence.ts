@@ -131,7 +131,7 @@ function isCounted(
   endpoint: RestEndpoint,
   { venue: of, limit }: Pick<LimitUse, "venue"> & { limit: Counted },
 ): boolean {
-  return regions.some((region) => countedRate(venue, endpoint, of, limit, region) > 0);
+  return regions.some((region) => countedRequests(venue, endpoint, of, limit, region) > 0);
 }
 
 function tooSlow(
@@ -160,7 +160,9 @@ interface Counted {
 
 function requestsPerMinute(venues: Venue[], of: string, limit: Counted, region: Region): number {
   return venues
-    .flatMap(({ id, rest }) => rest.map((one) => (countedRate(id, one, of, limit, region) * 60_000) / one.cadenceMs))
+    .flatMap(({ id, rest }) =>
+      rest.map((one) => (countedRequests(id, one, of, limit, region) * 60_000) / one.cadenceMs),
+    )
     .reduce((sum, requests) => sum + requests, 0);
 }
 
@@ -168,7 +170,7 @@ function requestsPerMinute(venues: Venue[], of: string, limit: Counted, region: 
  * How many requests of a slot a limit counts. An alternative is asked as often as the first address whenever that
  * fails. Names of endpoints are those of the venue whose entry has the limit.
  */
-function countedRate(venue: string, endpoint: RestEndpoint, of: string, limit: Counted, region: Region): number {
+function countedRequests(venue: string, endpoint: RestEndpoint, of: string, limit: Counted, region: Region): number {
   const { name, url, alternatives = [] } = endpoint;
   if (limit.endpoints && !(venue === of && limit.endpoints.includes(name))) return 0;
   const { origin } = new URL(limit.origin);

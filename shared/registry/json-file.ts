@@ -1,8 +1,8 @@
 /** JSON files written by users. */
 import { readFile, stat } from "node:fs/promises";
+import { mebibyte } from "../config/byte-units.js";
 import { UserError } from "../process/user-error.js";
 import { masked } from "../text/secrets.js";
-import { mebibyte } from "../config/byte-units.js";
 
 /** Enough for thousands of venues; a larger file is probably the wrong one. */
 const maxBytes = 4 * mebibyte;

@@ -5,12 +5,12 @@ import { withoutHidden } from "./secrets.js";
  * text.
  */
 
-const lineBreaks = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu;
+const blanks = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu;
 
 /**
  * Marks that change the writing direction, and invisible characters, except the joiners of emoji and Indic scripts.
  */
-const hiddenMarks = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
+const invisibleCharacters = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 
 /**
  * A text of megabytes need not be cleaned to its end. The limit does not depend on `most`, so a text that is empty
@@ -22,7 +22,7 @@ const mostCleaned = 10_000;
 export function plainText(text: string, most: number): string {
   const head = withoutHidden(text.slice(0, mostCleaned));
   if (head.length <= most && /^[\x21-\x7e]*(?: [\x21-\x7e]+)*$/.test(head)) return head;
-  const clean = head.replace(hiddenMarks, "").replace(lineBreaks, " ").trim();
+  const clean = head.replace(invisibleCharacters, "").replace(blanks, " ").trim();
   return cutText(clean, most).trimEnd();
 }
 

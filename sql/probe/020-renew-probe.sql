@@ -1,5 +1,5 @@
 -- Whether a probe withholds its samples because its clock is certainly wrong by more than it tolerates: the other
--- probes of its region take over its venues. The number is that of probe/network/probe-troubles.ts.
+-- probes of its region take over its venues. The number is that of probe/measure/clock-error.ts.
 create function upkeep.withholds(clock_error_ms float8, clock_error_within_ms float8) returns boolean
 language sql immutable parallel safe
 return coalesce(abs(clock_error_ms) - clock_error_within_ms > 2000, false);

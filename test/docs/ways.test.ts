@@ -1,4 +1,7 @@
-/** docs/tour.md leads through files and functions that exist, each of them used in an earlier file of its way. */
+/**
+ * docs/tour.md leads through files and functions that exist, each of them used in an earlier file of its way. The
+ * recipes of CONTRIBUTING.md name the places that a change has.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import t from "tap";

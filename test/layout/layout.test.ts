@@ -1,9 +1,10 @@
 /**
- * Markdown and SQL are at most as wide as prettier's printWidth for code (.prettierrc.json); eslint checks comments.
+ * The repository's own files: the width of Markdown and SQL (eslint checks code), pinned versions of what continuous
+ * integration fetches, and one version everywhere.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { join, posix } from "node:path";
+import { basename, join, posix } from "node:path";
 import t from "tap";
 import { packagedFile, version } from "../../shared/config/package.js";
 import { stampedFiles, text } from "../support/stamps.js";
@@ -134,5 +135,19 @@ void t.test("the checklist stops at a tag that is not the version's", (t) => {
   t.equal(status, 1);
   t.match(stdout, `missing: tag v${version}, which is package.json's: got v0.0.1\n`);
   for (const line of stdout.trim().split("\n")) t.match(line, /^missing: /);
+  t.end();
+});
+
+// `make release` runs them on every line of Node, so a wrong name would be noticed only then.
+void t.test("the tests that run on each line of Node exist", (t) => {
+  const runner = readFileSync(packagedFile("test/on-node-lines.ts"), "utf8");
+  const named = [.../const core = \[([^;]*)\];/.exec(runner)![1]!.matchAll(/"([^"]+)"/g)].map(([, name]) => name!);
+  const tests = readdirSync(packagedFile("test"), { recursive: true, encoding: "utf8" });
+  t.ok(named.length > 20);
+  for (const name of named)
+    t.ok(
+      tests.some((path) => basename(path) === `${name}.test.ts`),
+      name,
+    );
   t.end();
 });

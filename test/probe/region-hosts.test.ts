@@ -1,8 +1,7 @@
 /** A region that measures some venues at hosts of its own. */
 import t from "tap";
-import { makeSeenCertificates } from "../../probe/probe.js";
 import { addressIn, measuredIn } from "../../shared/registry/addresses.js";
-import type { Registry, Venue } from "../../shared/registry/registry.js";
+import { type Registry, type Venue } from "../../shared/registry/registry.js";
 import { endpointAt, serve } from "../support/measured-endpoint.js";
 import { acknowledge, okx, sendData, serveOkx } from "../support/okx-server.js";
 import { startRecordingProbe } from "../support/recording-probe.js";
@@ -84,27 +83,4 @@ void t.test("a probe measures at its region's hosts", async (t) => {
   );
   t.ok(of("ws:conn").at(-1)!.good);
   t.same(wrong, []);
-});
-
-const expiresAt = (day: number) => new Date(Date.UTC(2026, 10, day));
-
-void t.test("each component's last certificate is reported while the probe still connects to it", (t) => {
-  let nowMs = 0;
-  const certificates = makeSeenCertificates(() => nowMs);
-  const see = (component: string, certificateExpiresAt: Date | null) =>
-    certificates.see({ venue: "a", component, certificateExpiresAt });
-  see("rest:book", expiresAt(20));
-  see("rest:time", expiresAt(20));
-  see("rest:time", null);
-  see("rest:book", expiresAt(28));
-  const [book, time] = certificates.all();
-  t.match(book, { component: "rest:book", expiresAt: expiresAt(28) });
-  t.match(time, { component: "rest:time", expiresAt: expiresAt(20) });
-  t.equal(certificates.all().length, 2);
-  nowMs = 24 * 60 * 60_000;
-  see("rest:book", expiresAt(28));
-  nowMs += 2 * 60 * 60_000;
-  t.match(certificates.all(), [{ component: "rest:book" }]);
-  t.equal(certificates.all().length, 1);
-  t.end();
 });

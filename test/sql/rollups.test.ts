@@ -228,6 +228,8 @@ function sorted(rows: object[]): string[] {
   return rows.map((row) => JSON.stringify(Object.entries(row).sort(([a], [b]) => a.localeCompare(b)))).sort();
 }
 
+// Typical latencies of a week.
+
 /** Whole milliseconds, for a number of days ago and a number of minutes. */
 const taken: [venue: string, daysAgo: number, minutes: number, ms: number][] = [
   // the seven days include today, so the one seven days ago is not among them; the median lies between two middle

@@ -3,15 +3,15 @@
  * as JSON.
  */
 import { openPool } from "../../shared/database/pool.js";
-import { type LeaderOptions, startLeader } from "../../server/core/engine/leader.js";
+import { type EngineOptions, startEngine } from "../../server/core/engine/leader.js";
 import { makeLog } from "../../shared/log/log.js";
 
 const [url = "", options = "{}"] = process.argv.slice(2);
 const log = makeLog("core");
 const pool = openPool(url, { applicationName: "core", log });
 const leasePool = openPool(url, { applicationName: "core lease", log });
-const { rules, pace } = JSON.parse(options) as Pick<LeaderOptions, "rules" | "pace">;
-const core = startLeader({ pool, leasePool, log, rules, pace });
+const { rules, pace } = JSON.parse(options) as Pick<EngineOptions, "rules" | "pace">;
+const core = startEngine({ pool, leasePool, log, rules, pace });
 process.once("SIGTERM", () => void stop());
 
 async function stop(): Promise<void> {

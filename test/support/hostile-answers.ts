@@ -6,11 +6,11 @@
 import { createHash } from "node:crypto";
 import type net from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { mebibyte } from "../../shared/config/byte-units.js";
 import { maxBodyBytes as limits, maxChunks } from "../../shared/http/limits.js";
 import type { Measurement } from "../../probe/measure/measurement.js";
 import { saying } from "./tcp-server.js";
 
-const mebibyte = 1024 * 1024;
 const maxBodyBytes = limits.measured;
 export const good = `{"price":1}`;
 const ok = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";

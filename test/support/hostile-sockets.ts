@@ -1,6 +1,7 @@
 /** Malicious WebSocket servers, and the fault of each in a measurement of the probe. */
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
+import { mebibyte } from "../../shared/config/byte-units.js";
 import type { Cause } from "../../probe/measure/causes.js";
 import type { Flow } from "../../probe/measure/stream/inflow.js";
 
@@ -11,8 +12,6 @@ export const lastFragment = 0x80;
 export const ping = 0x89;
 const pong = 0x8a;
 const closing = 0x88;
-
-export const mebibyte = 1024 * 1024;
 
 export interface Attack {
   what: string;

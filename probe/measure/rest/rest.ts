@@ -8,9 +8,9 @@ import { type Cause, causeOf, causeOfRefusal, unlessOurNetwork, type VenueFault 
 import { type ClockWatch, stampOf } from "../clock-error.js";
 import { isUnmeasured, type Measurement, type MeasurementOutcome, nothingMeasured } from "../measurement.js";
 import { type AddressPauses, makePauses, type Pauses } from "../pauses.js";
+import type { AgeVerdict } from "./age-verdict.js";
 import { type AnswerCheck, compileAnswerCheck } from "./checks.js";
 import { type Lane, makeLane, type RestExchange, type RestRequest } from "./lane.js";
-import type { AgeVerdict } from "./age-verdict.js";
 
 export interface RestOptions {
   userAgent: string;

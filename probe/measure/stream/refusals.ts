@@ -54,7 +54,7 @@ const mostCharacters = 200;
 const reasonFields = ["code", "error", "message", "msg", "reason", "ret_msg", "data"];
 
 /** Characters that move the cursor, break lines or change the writing direction. */
-const unseenCharacters = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu;
+const blanks = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu;
 
 /** IP addresses: a venue that blocks us may state ours. */
 const ipAddresses = /\b\d{1,3}(\.\d{1,3}){3}\b|\b[0-9a-f]{1,4}(:[0-9a-f]{1,4})*(::[0-9a-f:]*|(:[0-9a-f]{1,4}){5,})/gi;
@@ -67,7 +67,7 @@ export function refusalWords(frame: unknown): string {
   const words = reasonsIn(frame).join(" ") || outlineOf(frame);
   // bounds the work: the result is truncated anyway
   const clean = withoutHidden(words.slice(0, 20 * mostCharacters))
-    .replace(unseenCharacters, " ")
+    .replace(blanks, " ")
     .replace(ipAddresses, "[address]")
     .replace(identifiers, "[…]")
     .trim();

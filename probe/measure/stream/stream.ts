@@ -20,8 +20,8 @@ import {
 import { correctedAge } from "../rest/checks.js";
 import type { Meter, StreamMeasurement } from "./meter.js";
 import { type ReconnectingSocket, startReconnectingSocket } from "./reconnecting-socket.js";
-import { makeSubscription, type Subscription, type SubscriptionError } from "./subscription.js";
 import { type StreamFault, makeStreamVerdict, type StreamVerdict } from "./stream-verdict.js";
+import { makeSubscription, type Subscription, type SubscriptionError } from "./subscription.js";
 
 export interface StreamsOptions {
   venue: Venue;
@@ -86,7 +86,7 @@ export function startStreams(options: StreamsOptions): Streams {
         return outcome;
       }),
       ...subscriptions.map((subscription) => {
-        const measured = measureStream(subscription, options);
+        const measured = makeStreamMeasure(subscription, options);
         return task(subscription.stream.name, (cadenceMs, signal) => {
           const outcome = measured(cadenceMs);
           if (!mayBeOurSilence(outcome, subscription)) return outcome;
@@ -172,7 +172,7 @@ function mayBeOurSilence(outcome: MeasurementOutcome, { trouble }: Subscription)
   return isSilent && trouble?.kind !== "refused";
 }
 
-function measureStream(
+function makeStreamMeasure(
   subscription: Subscription,
   { venue, clock, watch, counterparts, chain = null, log }: StreamsOptions,
 ): (slotMs: number) => MeasurementOutcome {

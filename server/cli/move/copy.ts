@@ -128,7 +128,7 @@ async function copyRows(source: Pool, tx: Db, part: Part, window: CopiedWindow |
  * Records in the target that a move has begun, so that later runs continue it. From then on no core can lead on the
  * target until the move is finished.
  */
-export async function markMoved(
+export async function markBegun(
   source: Pool,
   target: Pool,
   parts: Part[],

@@ -4,7 +4,7 @@ import { UserError } from "../../../shared/process/user-error.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { migrate } from "../../database/migrate.js";
 import { schemaState } from "../../database/schema-state.js";
-import { noteProgress, compressChunks, copyByTime, copyTables, doneUntil, markMoved } from "./copy.js";
+import { noteProgress, compressChunks, copyByTime, copyTables, doneUntil, markBegun } from "./copy.js";
 import { type Part, isTimed, type MoveSource } from "./parts.js";
 import { compareParts, type Verified, verifiedParts } from "./verify.js";
 
@@ -72,7 +72,7 @@ async function beginMove(options: MoveOptions, read: MoveSource): Promise<void> 
   await migrate(target, { ...registry, venues: [], regions: [] }, log);
   const parts = await partsOf(target);
   await refuseFilled(target, parts);
-  await markMoved(source, target, parts, read);
+  await markBegun(source, target, parts, read);
 }
 
 async function copyAndVerify(options: MoveOptions, read: MoveSource): Promise<void> {

@@ -5,6 +5,7 @@ import type { Db, Pool } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
 import { startLoop } from "../../../shared/process/loop.js";
 import { stackOf } from "../../../shared/process/user-error.js";
+import type { AlertMetrics } from "./alert-metrics.js";
 import {
   type AlertWriter,
   type ClaimedDelivery,
@@ -15,7 +16,6 @@ import {
   makeLocalFailureLog,
   type Settled,
 } from "./attempts.js";
-import type { AlertMetrics } from "./alert-metrics.js";
 import type { Poster } from "./post.js";
 import { makeRecentlySent, type RecentlySent } from "./recently-sent.js";
 import { type DeliveryRules, deliveryRules } from "./retry-rules.js";

@@ -191,7 +191,7 @@ function isBroken(code: string): boolean {
 const mostCharacters = 1000;
 
 /** Characters that change the writing direction, and invisible characters. */
-const hiddenMarks = /[\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
+const invisibleCharacters = /[\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 /**
  * The beginning of an answer as text that can be stored and shown. Control characters except line ends become spaces,
@@ -205,7 +205,7 @@ function beginningOf(answer: Buffer, request: WebhookRequest): string | null {
     .reduce((text, secret) => text.replaceAll(secret, "…"), new TextDecoder().decode(answer))
     .replace(/\r\n?/g, "\n")
     .replace(/[^\P{Cc}\n]/gu, " ")
-    .replace(hiddenMarks, "")
+    .replace(invisibleCharacters, "")
     .trim();
   const beginning = [...clean].slice(0, mostCharacters).join("");
   return beginning === "" ? null : beginning;

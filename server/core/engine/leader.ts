@@ -12,26 +12,26 @@ import { makeUpkeep, type Upkeep, type UpkeepPace, usualUpkeepPace } from "../ro
 import { clockIsBehind, clockIsDoubtful, evaluateDue } from "./evaluation-loop.js";
 import { leaseMs, type LeaseTerm, makeLease, renewalsALease } from "./lease.js";
 
-export interface LeaderPace extends UpkeepPace {
+export interface EnginePace extends UpkeepPace {
   /** Delay between an instant and its decision, so that samples in transit arrive first. */
   settleMs: number;
   leaseMs: number;
 }
 
-export const usualPace: LeaderPace = {
+export const usualPace: EnginePace = {
   // inserting a batch of samples takes some tens of milliseconds
   settleMs: 500,
   leaseMs,
   ...usualUpkeepPace,
 };
 
-export interface LeaderOptions {
+export interface EngineOptions {
   pool: Pool;
   /** A separate connection, so that no statement of the pool delays a renewal. */
   leasePool: Pool;
   log: Log;
   rules?: RulesRow;
-  pace?: LeaderPace;
+  pace?: EnginePace;
   metrics?: EngineMetrics | undefined;
   /**
    * Reads the venue feed that is due, if any; resolves with the milliseconds until the next is due. Absent: no feeds
@@ -42,7 +42,7 @@ export interface LeaderOptions {
   onAlert?: () => void;
 }
 
-export interface Leader {
+export interface Engine {
   /** This core's name in the table `leader`. */
   holder: string;
   /** Releases the lease, then waits for the database work in progress. */
@@ -61,7 +61,7 @@ interface Leadership {
  * While this core is the leader, runs the engine and upkeep and reads the venue feeds. These run concurrently, so that
  * neither a long refresh nor a slow feed delays lease renewals or incidents.
  */
-export function startLeader({
+export function startEngine({
   pool,
   leasePool,
   log,
@@ -70,7 +70,7 @@ export function startLeader({
   metrics,
   readNextFeed,
   onAlert = () => {},
-}: LeaderOptions): Leader {
+}: EngineOptions): Engine {
   const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
   const lease = makeLease(leasePool, "engine", holder, pace.leaseMs);
   const renewEveryMs = pace.leaseMs / renewalsALease;

@@ -8,6 +8,7 @@ import { isWordOfCatalogue, catalogueWords } from "../../../shared/registry/addr
 import { ownSecretsOf } from "../../../shared/registry/credentials.js";
 import { hideTexts } from "../../../shared/text/secrets.js";
 import { plainText } from "../../../shared/text/untrusted-text.js";
+import { shownValue } from "./expected-shape.js";
 import {
   deadlineIn,
   type DocumentFetcherOptions,
@@ -16,7 +17,6 @@ import {
   makeDocumentFetcher,
   type Validators,
 } from "./feed-documents.js";
-import { shownValue } from "./expected-shape.js";
 import {
   canBePosted,
   type FeedDocument,

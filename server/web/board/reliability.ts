@@ -56,19 +56,19 @@ export const reliabilityParameters = {
 };
 
 /** An uptime with its basis. */
-const wholeUptime = { uptimePct, ...uptimeBasis };
+const uptimeWithBasis = { uptimePct, ...uptimeBasis };
 
 const downMinutes = orNull(integer("Measured minutes that were down; null if none was measured.", 18));
 
 /** The uptime of REST, or of the streams. */
 function uptimePart(description: string) {
-  return object(description, { ...wholeUptime, downMinutes });
+  return object(description, { ...uptimeWithBasis, downMinutes });
 }
 
 const componentUptime = object("The uptime of one component.", {
   component,
   label: componentLabel,
-  ...wholeUptime,
+  ...uptimeWithBasis,
   downMinutes,
   degradedMinutes: orNull(integer("Measured minutes that were degraded; null if none was measured.", 0)),
 });

@@ -20,7 +20,7 @@ import {
   text,
   venueId,
 } from "../api/shapes.js";
-import { stallBasisShape as basis } from "./component.js";
+import { stallBasisShape } from "./component.js";
 
 /** `/v1/thresholds`. Does not use the database. */
 export function thresholdsRoute(registry: Registry): RequestHandler {
@@ -122,7 +122,7 @@ export const thresholdsResponse = named(
           afterMs: integer("Silence beyond this is a stall.", 30_000, 1),
           typicalPerMinute: number("Usual data frames a minute.", 240),
           rateBasis: oneOf(["documented", "probed", "estimate"], "The source of typicalPerMinute."),
-          basis,
+          basis: stallBasisShape,
           counterpart: orNull(
             text(
               "The REST endpoint that shows whether a silent stream should have sent something; null if there is none.",

@@ -20,11 +20,11 @@ type VenueFeedRoute = RequestHandler<{ venue?: string }>;
 /** Returns the routes by path. Each answers a former id of a venue as its present one. */
 export function feedRoutes({ registry, baseUrl }: FeedOptions, snapshots: Snapshots): [string, VenueFeedRoute][] {
   const rendered = makeDerived(mostBytes);
-  const find = venueFinder(registry);
+  const venueOf = venueFinder(registry);
 
   function feedRoute({ file, statement, most, mediaType, write }: FeedFormat): VenueFeedRoute {
     return async ({ params }, response) => {
-      const venue = params.venue === undefined ? null : find(params.venue);
+      const venue = params.venue === undefined ? null : venueOf(params.venue);
       const snapshot = await snapshots(statement, [venue], [venue, most], heldMs);
       // all venues together always have a body
       if (snapshot === null) throw noSuchVenue(venue!);

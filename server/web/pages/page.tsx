@@ -6,7 +6,6 @@ import { exactText, isolated } from "./format.js";
 import type { FeedLink } from "./parts.js";
 import { language, type State } from "./words.js";
 
-/** Names of pages, in the navigation and in titles. */
 /** Entries of the navigation: the section's text and path. */
 const navigationSections = {
   board: ["Board", "/"],

@@ -1,4 +1,7 @@
-/** Whether silence is the venue's fault or our network's, in a simulated fleet of hosts. */
+/**
+ * Whether silence is the venue's fault or our network's, in a simulated fleet of hosts; what a probe reports as its own
+ * trouble; and how it names its machine.
+ */
 import { join } from "node:path";
 import t from "tap";
 import { type ClockError, exceedsTolerance } from "../../../probe/measure/clock-error.js";
@@ -141,6 +144,8 @@ void t.test("without another host to compare with, a failure is the venue's faul
     t.ok(verdicts.every(({ isVenues, tookMs }) => isVenues && tookMs === 0));
   }
 });
+
+// What a probe reports as its own trouble.
 
 function standing() {
   const state = { nowMs: 1_790_000_000_000, clock: null as ClockError | null, spool: null as string | null };

@@ -246,6 +246,8 @@ void t.test("no two slots of any cadences coincide, if the phases can prevent it
   t.end();
 });
 
+// Slots that use a fresh connection.
+
 const slotsFrom = Date.parse("2026-11-20T12:00:00Z");
 const slotAt = (k: number) => new Date(slotsFrom + k * cadenceMs + 1234);
 const slots = (count: number) => Array.from({ length: count }, (_, k) => k);

@@ -50,6 +50,8 @@ void t.test("a pool of connections", async (t) => {
   });
 });
 
+// What a user reads of a database that cannot be used.
+
 void t.test("an unreachable database is reported in one sentence, without its password", async (t) => {
   // tcpmux, which nothing serves; another test might take a free port
   const port = 1;

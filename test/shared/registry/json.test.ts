@@ -127,6 +127,8 @@ function isJson(text: string): boolean {
   }
 }
 
+// Paths that lead to a value within an answer.
+
 const answer: unknown = JSON.parse(`{
   "data": [{ "last": "1.5", "empty": "", "zero": 0, "nothing": null }],
   "coins": { "coingecko:bitcoin": { "price": 2 }, "it's": { "a\\\\b": 3 } },

@@ -139,7 +139,7 @@ export function truncated(text: string, limit: number, written = (character: str
   let line = "";
   let beforeLimit = "";
   // escaping makes no character shorter, so characters beyond the limit need not be examined
-  for (const character of text.slice(0, limit + 1).replace(unseenCharacters, " ")) {
+  for (const character of text.slice(0, limit + 1).replace(invisibleCharacters, " ")) {
     line += written(character);
     if (line.length > limit) return `${beforeLimit}…`;
     if (line.length < limit) beforeLimit = line;
@@ -148,4 +148,4 @@ export function truncated(text: string, limit: number, written = (character: str
 }
 
 /** Control characters, other line separators, and characters that change the writing direction. */
-const unseenCharacters = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+const invisibleCharacters = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;

@@ -429,6 +429,8 @@ function verdictOn(endpoint: RestEndpoint, heads: ReturnType<typeof makeChainHea
   });
 }
 
+// Whether a failed exchange is the venue's fault, or that of this machine's network.
+
 const errorOf = (code: string) => Object.assign(new Error(code), { code });
 
 void t.test("a host without a route is the venue's fault while others are reached", async (t) => {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import type { WebSocket } from "ws";
+import { mebibyte } from "../../../../shared/config/byte-units.js";
 import { refusalWords, refusedSubscription } from "../../../../probe/measure/stream/refusals.js";
 import { startSession } from "../../../../probe/measure/stream/session.js";
 import { type Down, openSocket } from "../../../../probe/measure/stream/socket.js";
@@ -13,7 +14,6 @@ import {
   firstFragment,
   frame,
   lastFragment,
-  mebibyte,
   ping,
   talkOf,
   text,
@@ -85,11 +85,12 @@ function memoryNow(): number {
   return heapUsed + external;
 }
 
+// Frames that break a program which trusts their shape.
+
 /** Deep enough to exhaust the stack of code that recurses. All frames together fit into the limit of one socket. */
 const deep = "[".repeat(13_000) + "]".repeat(13_000);
 const deepFields = `${'{"a":'.repeat(6_500)}1${"}".repeat(6_500)}`;
 
-/** Frames that break a program which trusts their shape. */
 const hostile = [
   `{"event":{"toString":null,"valueOf":null}}`,
   `{"type":{"toString":null}}`,

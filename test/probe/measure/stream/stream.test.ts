@@ -206,8 +206,6 @@ void t.test("an event's age is corrected by the known clock error", (t) => {
 
 // Each gap in a venue's numbering is counted once; numbering that restarts is no gap.
 
-t.jobs = 4;
-
 const numbered = registry.venues.filter(({ socket }) => socket?.streams.some(({ sequence }) => sequence));
 
 const path = "$.last";

@@ -1,4 +1,6 @@
-/** How channels are added, switched, rotated and removed. */
+/**
+ * How channels are added, switched, rotated and removed, how their credentials are sealed, and what is sent by hand.
+ */
 import { randomBytes } from "node:crypto";
 import t from "tap";
 import {
@@ -273,6 +275,8 @@ async function isWaitedFor(tx: Db): Promise<boolean> {
   `);
   return row!.waited;
 }
+
+// How credentials are sealed.
 
 const key = randomBytes(32);
 const sealing = makeSealing(key);

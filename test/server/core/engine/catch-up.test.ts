@@ -4,7 +4,7 @@
  */
 import t from "tap";
 import { type Pool, sql } from "../../../../shared/database/pool.js";
-import { startLeader } from "../../../../server/core/engine/leader.js";
+import { startEngine } from "../../../../server/core/engine/leader.js";
 import { rulesRow } from "../../../../shared/rules/engine-rules.js";
 import { accepted, decideUpTo, dueInstants, tick } from "../../../../server/core/engine/tick.js";
 import { makeLog } from "../../../../shared/log/log.js";
@@ -125,7 +125,7 @@ void t.test("a core catches up on what it missed", async (t) => {
   const [corePool, leasePool] = [poolOn(t, url, { log }), poolOn(t, url, { log })];
   // a new fault is noticed soon, compared with the time that a busy machine takes for hours
   const rules = { ...quick, late_alert_ms: 30 * minuteMs };
-  const core = startLeader({ pool: corePool, leasePool, log, rules });
+  const core = startEngine({ pool: corePool, leasePool, log, rules });
   t.teardown(() => core.close());
   await until(async () => (await alerts(pool)).length > 3, 240_000, 100);
 

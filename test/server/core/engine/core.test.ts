@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
 import { openPool, type Pool, sql } from "../../../../shared/database/pool.js";
-import { type LeaderPace, startLeader, usualPace } from "../../../../server/core/engine/leader.js";
+import { type EnginePace, startEngine, usualPace } from "../../../../server/core/engine/leader.js";
 import { rulesRow } from "../../../../shared/rules/engine-rules.js";
 import { tick } from "../../../../server/core/engine/tick.js";
 import { makeLog } from "../../../../shared/log/log.js";
@@ -107,12 +107,12 @@ void t.test("several cores on one database", async (t) => {
   });
 });
 
-function coreOn(t: Test, url: string, pace: LeaderPace = quickPace, rules: typeof rulesRow = quickRules) {
+function coreOn(t: Test, url: string, pace: EnginePace = quickPace, rules: typeof rulesRow = quickRules) {
   const lines: string[] = [];
   const log = makeLog("core", "debug", (line) => lines.push(line));
   const pool = openPool(url, { applicationName: "core", log });
   const leasePool = openPool(url, { applicationName: "core lease", log });
-  const core = startLeader({ pool, leasePool, log, rules, pace });
+  const core = startEngine({ pool, leasePool, log, rules, pace });
   let alive = true;
   /** From now on it reaches no database, like a dead one. */
   async function die() {

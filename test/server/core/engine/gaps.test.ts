@@ -32,7 +32,7 @@ const components: [venue: string, component: string, cadenceS: number, pattern: 
 const worse = ["operational", "degraded", "outage"];
 
 const gapsS = [15, 20, 31, 46, 50, 59, 61, 100, 240, 600];
-/** Otherwise one of them is played: a gap takes half a minute. */
+/** All of them in the long run; else one, because a gap takes half a minute. */
 const playedS = process.env.SCENARIOS === "all" ? gapsS : [61];
 
 for (const gapS of playedS)

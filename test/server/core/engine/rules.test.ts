@@ -1,4 +1,6 @@
-/** Anyone who relies on the engine's rules must be able to see when they changed. */
+/**
+ * Anyone who relies on the engine's rules must be able to see when they changed. A replay takes other rules as options.
+ */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";

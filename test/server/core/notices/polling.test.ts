@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import t, { type Test } from "tap";
 import { openPool, type Pool, sql } from "../../../../shared/database/pool.js";
-import { startLeader } from "../../../../server/core/engine/leader.js";
+import { startEngine } from "../../../../server/core/engine/leader.js";
 import { makeLog } from "../../../../shared/log/log.js";
 import { migrate } from "../../../../server/database/migrate.js";
 import { makePolling } from "../../../../server/core/notices/polling.js";
@@ -225,7 +225,7 @@ void t.test("of two cores only the leader reads, three feeds at a time", async (
     const pool = openPool(url, { applicationName: "core", log });
     const leasePool = openPool(url, { applicationName: "core lease", log });
     const readings = { begun: 0, inFlight: 0, most: 0 };
-    const core = startLeader({
+    const core = startEngine({
       ...{ pool, leasePool, log },
       async readNextFeed(signal) {
         readings.begun += 1;

@@ -1,4 +1,7 @@
-/** `/mcp` under hostile clients: it answers with errors of JSON-RPC, keeps its limits, and logs nothing. */
+/**
+ * `/mcp` under hostile clients: it answers with errors of JSON-RPC, keeps its limits, and logs nothing. Also how it
+ * quotes texts of strangers, and what `/llms.txt` says.
+ */
 import { once } from "node:events";
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";

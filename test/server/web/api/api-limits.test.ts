@@ -389,6 +389,8 @@ async function isOurs(address: string): Promise<boolean> {
   return true;
 }
 
+// The queue of statements.
+
 /** A pool that records the statements that begin, and ends each only on demand. */
 function waitingPool() {
   const begun: string[] = [];

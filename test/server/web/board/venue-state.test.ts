@@ -1,4 +1,7 @@
-/** `/v1/targets/{venue}/state`: one venue in few bytes, as a bot reads it. */
+/**
+ * `/v1/targets/{venue}/state`: one venue in few bytes, as a bot reads it. `/v1/regions`: a region with its own network
+ * trouble, and its probes.
+ */
 import t from "tap";
 import { accepted, tick } from "../../../../server/core/engine/tick.js";
 import type { TypeOf } from "../../../../server/web/api/shapes.js";

@@ -1,4 +1,4 @@
-/** How a Statuspage is parsed, with all that may be wrong in it. */
+/** How pages of Statuspage, Instatus and Better Stack are parsed, with all that may be wrong in them. */
 import t from "tap";
 import { feedKinds } from "../../../../../server/core/notices/formats/feed-kinds.js";
 import { syncRegistry } from "../../../../../server/database/sync-registry.js";

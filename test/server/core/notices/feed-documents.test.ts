@@ -6,6 +6,7 @@ import { execFile } from "node:child_process";
 import { getEventListeners } from "node:events";
 import { promisify } from "node:util";
 import t from "tap";
+import { mebibyte } from "../../../../shared/config/byte-units.js";
 import { makeFeedReader, makePace } from "../../../../server/core/notices/reader.js";
 import { packagedFile } from "../../../../shared/config/package.js";
 import { okxBody, okxEntry } from "../../../support/feed-entries.js";
@@ -34,8 +35,6 @@ import {
 import { freePort } from "../../../support/free-port.js";
 import type { Load } from "../../../support/notice-load.js";
 import { until } from "../../../support/until.js";
-
-const mebibyte = 1024 * 1024;
 
 void t.test("a redirect on the same host is followed", async (t) => {
   const venue = await serve(t, (url, response) =>
