@@ -1,5 +1,7 @@
 import { exitCodes, outputFault, reportError } from "../../shared/process/user-error.js";
 
+// The codes of other commands stand in shared/process/user-error.ts: 0 done, 1 a bug, 2 what the user can correct.
+//
 // Exit codes of commands whose exit code is their answer, such as `status`: a script then reads 1 and 2 as `degraded`
 // and `outage`. So errors of these commands have the codes of sysexits(3), and so has a command that does not exist: it
 // may be a misspelt `status`.

@@ -72,7 +72,10 @@ export const commands: Record<string, Action | Entry> = {
   },
 };
 
-/** Runs the command that the arguments name. An error ends the process, see user-error.ts and command.ts. */
+/**
+ * Runs the command that the arguments name. An error ends the process: code 2 for what the user can correct, such as a
+ * wrong option, and 64 where the code is the command's answer (exit.ts).
+ */
 export async function runCommandLine(args: string[]): Promise<void> {
   const [name = ""] = args;
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;

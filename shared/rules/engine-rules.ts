@@ -142,7 +142,7 @@ export const engineRules = [
     value: 4,
     unit: "venues",
     reason:
-      "Independent faults of fewer venues can coincide; when four turn bad together in one region only, the region is the likely cause.",
+      "Of three venues, two with independent faults are more than half; of four or more, three have to turn bad together in one region only.",
   },
   {
     name: "impaired_venue_share",

@@ -28,7 +28,12 @@ import {
 } from "./tables.js";
 import { excluded, uptimeBasis, uptimePct } from "./uptime.js";
 
-/** `/v1/reliability`: the venues compared over a window; with an ending, as a table. */
+/**
+ * `/v1/reliability`: the venues compared over a window; with an ending, as a table.
+ *
+ * A venue that was never measured keeps its row, without a rank: minutes and coverage are 0, uptimes, their bounds and
+ * down minutes null. In a table, null is an empty cell (tables.ts).
+ */
 export function reliabilityRoute(
   windows: Windows,
   answerTable: AnswerTable,

@@ -34,6 +34,7 @@ type Severity = "degraded" | "outage";
 type ComponentKind = "rest" | "ws";
 
 export interface AlertEvidence {
+  /** One sentence, written by sql/board/049-alert-content.sql. */
   summary: string;
   reporting: number;
   counted: number;
