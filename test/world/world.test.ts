@@ -166,7 +166,7 @@ void t.test("a line becomes a fault", (t) => {
     # what goes wrong
     okx rest:* us-east,eu-central status=301 location=http://x/?a=b from=60s to=3m every=1h
 
-    kraken * * silent # for ever
+    kraken * * silent # without an end
     gate rest:time us-east slow=1500ms to=0.5h
     bybit * * limited=30s
     drpc rest:block * head-back=2
