@@ -41,8 +41,7 @@ export interface CoreOptions {
 }
 
 /**
- * Starts all parts of core, each on its own connections. They report what fails to the log and go on; `onClose`
- * receives what ends them.
+ * Starts all parts of core. They report what fails to the log and go on; `onClose` receives what ends them.
  */
 export function startCore({ pools, address, channelKey, allowLoopback, version, log, exported, onClose }: CoreOptions) {
   const userAgent = (purpose: string) => `venuewatch/${version} (+${address.siteUrl}; ${purpose})`;
