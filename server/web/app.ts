@@ -19,6 +19,7 @@ import { embedRoutes } from "./badges/badges.js";
 import { detectionRoute } from "./board/detection.js";
 import { incidentRoute } from "./board/incident.js";
 import { incidentsRoute } from "./board/incidents.js";
+import { maintenanceRoute } from "./board/maintenance.js";
 import { notifyRoute } from "./board/notify.js";
 import { regionsRoute } from "./board/regions.js";
 import { reliabilityRoute } from "./board/reliability.js";
@@ -118,10 +119,12 @@ export function makeApp(
   app.get("/v1/notify", notifyRoute(boards));
   app.get("/v1/events", eventsRoute(registry, events, options.streamLimits ?? streamLimits, sendProblem));
   app.get("/v1/incidents", incidentsRoute(registry, incidents, answerTable));
+  app.get("/v1/maintenance", maintenanceRoute(registry, incidents, answerTable));
   for (const format of tableFormats) {
     app.get(`/v1/targets/:venue/days.${format}`, venueDaysRoute(registry, answerTable, format));
     app.get(`/v1/reliability.${format}`, reliabilityRoute(windows, answerTable, format));
     app.get(`/v1/incidents.${format}`, incidentsRoute(registry, incidents, answerTable, format));
+    app.get(`/v1/maintenance.${format}`, maintenanceRoute(registry, incidents, answerTable, format));
   }
   app.get("/v1/incidents/:slug", incidentRoute(pool, incidents));
   const feeds = makeSnapshots(pool, hundredBodies, clock, whileBusy);

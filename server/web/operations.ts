@@ -6,6 +6,7 @@ import { embedOperations } from "./badges/badges.js";
 import { detectionParameters, detectionResponse } from "./board/detection.js";
 import { incidentCache, incidentDetailResponse, slugPattern } from "./board/incident.js";
 import { incidentsParameters, incidentsResponse, incidentsTable } from "./board/incidents.js";
+import { maintenanceParameters, maintenanceResponse, maintenanceTable } from "./board/maintenance.js";
 import { notifyResponse } from "./board/notify.js";
 import { regionsResponse } from "./board/regions.js";
 import { reliabilityParameters, reliabilityResponse, reliabilityTable } from "./board/reliability.js";
@@ -138,6 +139,17 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       retractable: true,
     },
     {
+      id: "listMaintenance",
+      path: "/v1/maintenance",
+      group: "history",
+      summary: "Maintenance in the venues' own feeds",
+      description:
+        "Declared, not measured: it changes no state and no incident, but stands beside them. Announcements that name the time only in their text are not listed. With `format=csv` or `format=xlsx`, the answer is that of /v1/maintenance.csv or /v1/maintenance.xlsx.",
+      parameters: { ...maintenanceParameters(registry), ...formatParameters },
+      answers: { [jsonType]: maintenanceResponse },
+      ...perTick,
+    },
+    {
       id: "getDetection",
       path: "/v1/detection",
       group: "history",
@@ -261,6 +273,11 @@ function tableOperations(registry: Registry, venue: Schema<string>): Operation[]
     {
       ...{ id: "listIncidents", path: "/v1/incidents", group: "history", parameters: incidentsParameters(registry) },
       ...{ summary: "The history of incidents", name: "all-incidents-days-90", schema: incidentsTable },
+    },
+    {
+      ...{ id: "listMaintenance", path: "/v1/maintenance", group: "history" },
+      ...{ parameters: maintenanceParameters(registry), summary: "Maintenance in the venues' own feeds" },
+      ...{ name: "all-maintenance", schema: maintenanceTable },
     },
   ];
   return tables.flatMap(({ id, path, summary, name, schema, parameters, ...described }): Operation[] => [

@@ -111,10 +111,10 @@ begin atomic
 end;
 
 -- The notices of each venue that had been read by the instant of the answer. `kind` is incident, maintenance, or other:
--- about nothing that we measure (deposits, listings). If a notice names components, all of them must be such; a title
--- with such a word may still describe a complete outage, unless the venue itself rates the impact as none. Only
--- incidents with plausible times can be paired. Expressions are written inline here, because as functions they would be
--- planned for each row.
+-- an incident about nothing that we measure (deposits, listings), which `off_topic` also says of a maintenance. If a
+-- notice names components, all of them must be such; a title with such a word may still describe a complete outage,
+-- unless the venue itself rates the impact as none. Only incidents with plausible times can be paired. Expressions are
+-- written inline here, because as functions they would be planned for each row.
 create view api.notice as
 select
   v.venue_id,
@@ -122,19 +122,17 @@ select
   n.external_id,
   n.title,
   n.url,
-  case
-    when n.kind = 'maintenance' then 'maintenance'
-    when v.official_not_about is null then 'incident'
-    when (n.subjects = '{}' or n.impact = 'none') and lower(n.title) like any (v.official_not_about) then 'other'
-    when n.subjects = '{}' then 'incident'
-    when exists (select from unnest(n.subjects) s where not lower(s) like any (v.official_not_about)) then 'incident'
-    else 'other'
-  end as kind,
+  case when n.kind = 'incident' and t.off_topic then 'other' else n.kind end as kind,
+  t.off_topic,
   n.status,
   n.impact,
   n.started_at,
   n.posted_at,
   n.resolved_at,
+  n.planned_end_at,
+  n.window_from,
+  n.window_until,
+  n.announced_at,
   n.over,
   -- In the future when first seen, older than any window, or over before it began; work may be called off before it.
   -- Over in the future by the reading that said so; some give the planned end of what ended early.
@@ -165,6 +163,14 @@ left join lateral (
   limit 1
 ) g on true
 join notice n on n.feed_id = v.feed_id
+cross join lateral (
+  select case
+    when v.official_not_about is null then false
+    when (n.subjects = '{}' or n.impact = 'none') and lower(n.title) like any (v.official_not_about) then true
+    when n.subjects = '{}' then false
+    else not exists (select from unnest(n.subjects) s where not lower(s) like any (v.official_not_about))
+  end as off_topic
+) t
 where n.first_seen_at <= k.generated_at
   -- about this venue, if several share the feed, by its title, an earlier title or a component
   and (

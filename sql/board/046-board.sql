@@ -183,6 +183,7 @@ begin
             'typicalMinutes', coalesce(t.minutes, 0),
             'typicalAsOf', api.iso(t.holds_from),
             'activeIncidents', coalesce(i.n, 0),
+            'maintenance', m.body,
             'components', coalesce(c.components, '[]'),
             'days', u.days,
             'sparkline', s.points
@@ -205,6 +206,7 @@ begin
     left join typical t using (venue_id)
     left join open_incidents i using (venue_id)
     left join components c using (venue_id)
+    left join api.maintenance_now() m using (venue_id)
   ),
   categories as (
     select json_agg(
@@ -235,6 +237,10 @@ begin
   ),
   reporting as materialized (
     select array_agg(g.region_id) as regions from api.region g where g.reporting
+  ),
+  ahead as (
+    select coalesce(json_agg(m.body order by m.started_at, m.notice_id, m.venue_id), '[]') as maintenance
+    from api.maintenance_list(null, only_category, true) m
   ),
   recent as (
     select coalesce(json_agg(i.body order by i.started_at desc, i.incident_id desc), '[]') as incidents
@@ -271,12 +277,14 @@ begin
           'categories', c.counts
         ),
         'venues', b.venues,
-        'incidents', r.incidents
+        'incidents', r.incidents,
+        'maintenance', a.maintenance
       )
       from board b
       cross join lateral api.uptime_basis(b.measured, b.down, b.scheduled) u
       cross join categories c
       cross join recent r
+      cross join ahead a
       cross join reporting f
       cross join lateral api.vantages_of(f.regions) p
       left join typical t on t.venue_id is null and t.category is not distinct from only_category

@@ -17,14 +17,15 @@ select
       'state', e.state
     )
     when e.kind = 'venue' then json_build_object(
-      'at', api.iso(e.at), 'venue', v.venue, 'category', v.category, 'state', e.state
+      'at', api.iso(e.at), 'venue', v.venue, 'category', v.category, 'state', e.state, 'maintenance', e.maintenance
     )
     when e.kind = 'component' then json_build_object(
       'at', api.iso(e.at), 'venue', v.venue, 'category', v.category, 'component', c.component, 'state', e.state
     )
     else json_build_object(
       'at', api.iso(e.at), 'venue', v.venue, 'category', v.category, 'component', c.component,
-      'change', e.kind, 'severity', e.state, 'slug', e.slug, 'startedAt', api.iso(e.started_at)
+      'change', e.kind, 'severity', e.state, 'slug', e.slug, 'startedAt', api.iso(e.started_at),
+      'maintenance', e.maintenance
     )
   end as body
 from change_event e

@@ -266,6 +266,11 @@ begin
         'chain', api.chain_read(v.chain),
         'state', v.state,
         'since', api.iso(v.since),
+        'maintenance', (select m.body from api.maintenance_now() m where m.venue_id = v.venue_id),
+        'maintenanceAhead', (
+          select coalesce(json_agg(m.body order by m.started_at, m.notice_id), '[]')
+          from api.maintenance_list(v.venue, null, true) m
+        ),
         'uptimePct90d', (r.uptime)."uptimePct",
         'measuredMinutes', (r.uptime)."measuredMinutes",
         'scheduledMinutes', (r.uptime)."scheduledMinutes",

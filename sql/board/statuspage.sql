@@ -81,9 +81,8 @@ maintenances as (
       'id', v.venue || '-maintenance-' || n.notice_id,
       'component', case when $1 is null then v.venue end,
       'venueName', v.name,
-      -- one that left a list of present notices is over, though the venue may not have said so
-      'over', n.over or n.left_at is not null or coalesce(n.resolved_at <= k.generated_at, false),
-      'plannedEnd', api.iso(api.planned_end(o.raw, n.started_at)),
+      'over', m.is_over,
+      'plannedEnd', api.iso(n.planned_end_at),
       'modifiedAt', api.iso(m.modified_at),
       'notice', api.notice_body(n, null)
     ) as body

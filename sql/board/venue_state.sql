@@ -2,7 +2,7 @@
 --
 -- $1 venue; $2 region, whose view `state` and `since` are, those of components too; null: all regions together. One row
 -- {generated_at, body}, or none if the venue is not published. body: {generatedAt, stale, ageSeconds, id, name,
--- category, state, since, activeIncidents, components: [{component, state, since, fault, unknownBecause, agreeing,
+-- category, state, since, activeIncidents, maintenance, components: [{component, state, since, fault, unknownBecause, agreeing,
 -- counted, reporting, incident}], byQuorum, region, regions}. `incident` is the slug of the open one: a component has
 -- at most one. `region` and `regions` are of api.venue_views: that of $2, and those that see it otherwise than all
 -- together. Without $2, `byQuorum` and `region` are null.
@@ -96,6 +96,7 @@ cross join lateral (
     coalesce(n.body ->> 'state', v.state::text) as state,
     coalesce(n.body ->> 'since', api.iso(v.since)) as since,
     (select count(*) from open_incident) as "activeIncidents",
+    (select m.body from api.maintenance_now() m where m.venue_id = v.venue_id) as maintenance,
     coalesce((select l.components from listed l), '[]') as components,
     case when n.body is not null then json_build_object('state', v.state, 'since', api.iso(v.since)) end as "byQuorum",
     n.body as region,

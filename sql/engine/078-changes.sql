@@ -51,8 +51,13 @@ language plpgsql
 set plan_cache_mode = force_generic_plan
 as $$
 begin
-  insert into change_event (at, recorded_at, kind, venue_id, component_id, state, slug, started_at)
-  select at, decided_at, m.kind, m.venue_id, m.component_id, m.state, m.slug, m.started_at
+  insert into change_event (at, recorded_at, kind, venue_id, component_id, state, slug, started_at, maintenance)
+  select
+    at, decided_at, m.kind, m.venue_id, m.component_id, m.state, m.slug, m.started_at,
+    case
+      when m.kind <> 'component' and m.state in ('degraded', 'outage')
+        then api.maintenance_beside(m.venue_id, coalesce(m.started_at, at), coalesce(m.opened_at, at), at)
+    end
   from (
     select
       case when n.component_id is null then 1 else 2 end as place,
@@ -61,7 +66,8 @@ begin
       n.component_id,
       n.state,
       null as slug,
-      null::timestamptz as started_at
+      null::timestamptz as started_at,
+      null::timestamptz as opened_at
     from engine.changed_states(at) n
     union all
     select
@@ -72,7 +78,8 @@ begin
       -- as in its alerts
       case w.kind when 'closed' then i.peak_severity else i.severity end,
       i.slug,
-      i.started_at
+      i.started_at,
+      i.opened_at
     from (
       select unnest(retracted), 'retracted', 3
       union all

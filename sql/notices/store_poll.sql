@@ -1,8 +1,8 @@
 -- Store the result of reading a feed.
 --
 -- $1 source; $2 when it was read; $3 what went wrong, or null; $4 what was understood: [{scope, listedFrom, notices:
--- [{id, kind, title, url, status, impact, startedAt, postedAt, resolvedAt, over, subjects, raw}]}], with null notices
--- for unchanged lists; $5 the feed's own time stamp, or null; $6 when it may be read again; $7 maximum number of new
+-- [{id, kind, title, url, status, impact, startedAt, postedAt, resolvedAt, plannedEndAt, over, subjects, raw}]}], with null
+-- notices for unchanged lists; $5 the feed's own time stamp, or null; $6 when it may be read again; $7 maximum number of new
 -- notices within a day, except in the first reading. One row {problem, added, changed, left_feed, refused}; some
 -- problems can be seen only by comparison with what was known.
 --
@@ -72,7 +72,7 @@ listed as materialized (
   cross join lists l
   cross join lateral jsonb_to_recordset(l.notices) as n (
     id text, kind text, title text, url text, status text, impact text, "startedAt" timestamptz, "postedAt" timestamptz,
-    "resolvedAt" timestamptz, over boolean, subjects jsonb, raw text
+    "resolvedAt" timestamptz, "plannedEndAt" timestamptz, over boolean, subjects jsonb, raw text
   )
   -- A notice without an id is the current one, if it says the same. Looked up only for those: a join would compare all
   -- with all.
@@ -125,7 +125,7 @@ continued as materialized (
   ) n
   order by n.notice_id, n.seconds, n.scope, n.external_id
 ),
-given as materialized (
+stated as (
   select
     l.scope,
     l.external_id,
@@ -149,6 +149,7 @@ given as materialized (
       case when b.notice_id is null and r.was_readable and r.unbroken then r.before_at end
     ) as posted_at,
     l."resolvedAt" as resolved_at,
+    l."plannedEndAt" as planned_end_at,
     l.over,
     -- What a notice was about stays part of it: venues unlink components when they resolve it, one by one or all at
     -- once, and some vendors name none at all. Bounded, because a feed could name others each time.
@@ -169,6 +170,26 @@ given as materialized (
   cross join listed l
   left join continued c using (scope, external_id)
   left join notice b on b.notice_id = coalesce(l.own_id, c.notice_id)
+),
+given as materialized (
+  select
+    s.scope, s.external_id, s.kind, s.title, s.url, s.status, s.impact, s.started_at, s.posted_at, s.resolved_at, s.over,
+    s.subjects, s.raw, s.notice_id, s.before, s.first_seen_at,
+    e.planned_end_at,
+    w.window_from,
+    w.window_until,
+    w.announced_at
+  from reading r
+  cross join stated s
+  cross join lateral (
+    select coalesce(
+      api.plausible_end(s.planned_end_at, s.started_at), api.plausible_end((s.before).planned_end_at, s.started_at)
+    ) as planned_end_at
+  ) e
+  cross join lateral api.announced_window(
+    s.before, r.at, s.started_at, e.planned_end_at,
+    s.kind = 'maintenance' and s.scope <> 'announcements' and not api.is_called_off(s.status)
+  ) w
 ),
 -- A feed that invents notices must not fill the disk: the newest are admitted first. The first good reading brings a
 -- whole history, and those before it parts of one.
@@ -204,11 +225,11 @@ verdict as materialized (
 added as (
   insert into notice (
     feed_id, scope, external_id, kind, title, url, status, impact, started_at, posted_at, resolved_at, over,
-    subjects, raw, first_seen_at, last_seen_at
+    planned_end_at, window_from, window_until, announced_at, subjects, raw, first_seen_at, last_seen_at
   )
   select
     r.feed_id, n.scope, n.external_id, n.kind, n.title, n.url, n.status, n.impact, n.started_at, n.posted_at,
-    n.resolved_at, n.over, n.subjects, n.raw, r.at, r.at
+    n.resolved_at, n.over, n.planned_end_at, n.window_from, n.window_until, n.announced_at, n.subjects, n.raw, r.at, r.at
   from newcomers n
   cross join reading r
   where n.admitted
@@ -220,17 +241,18 @@ changed as (
   set
     scope = j.scope, external_id = j.external_id, before_move = false,
     kind = j.kind, title = j.title, url = j.url, status = j.status, impact = j.impact, started_at = j.started_at,
-    posted_at = j.posted_at, resolved_at = j.resolved_at, over = j.over, subjects = j.subjects,
+    posted_at = j.posted_at, resolved_at = j.resolved_at, over = j.over, planned_end_at = j.planned_end_at,
+    window_from = j.window_from, window_until = j.window_until, announced_at = j.announced_at, subjects = j.subjects,
     raw = j.raw, last_seen_at = r.at, left_at = null, vanished = false
   from given j
   cross join reading r
   cross join lateral (
     select
-      (j.kind, j.status, j.impact, j.title, j.started_at, j.resolved_at, j.subjects, false)
+      (j.kind, j.status, j.impact, j.title, j.started_at, j.resolved_at, j.planned_end_at, j.subjects, false)
         is distinct from
         (
           (j.before).kind, (j.before).status, (j.before).impact, (j.before).title, (j.before).started_at,
-          (j.before).resolved_at, (j.before).subjects, (j.before).vanished
+          (j.before).resolved_at, (j.before).planned_end_at, (j.before).subjects, (j.before).vanished
         )
         -- an entry that changes with every reading of a day is no longer news
         and (select count(*) from notice_change c where c.notice_id = j.notice_id) < 1000
@@ -264,6 +286,10 @@ absent as (
     last_seen_at = greatest(n.last_seen_at, least(r.newest_good_at, r.at)),
     -- a feed that lists only current notices ends a notice by omitting it
     over = n.over or l.scope = 'now',
+    -- taken down before it began: called off
+    window_from = case when n.window_from <= r.at then n.window_from end,
+    window_until = case when n.window_from <= r.at then n.window_until end,
+    announced_at = case when n.window_from <= r.at then n.announced_at end,
     resolved_at = case when l.scope = 'now' then r.at else n.resolved_at end,
     vanished = case l.scope
       -- work that has not begun was called off
@@ -280,20 +306,27 @@ absent as (
   returning n.*, n.vanished or l.scope = 'now' as is_news
 ),
 news as (
-  select a.notice_id, a.kind, a.status, a.impact, a.title, a.started_at, a.resolved_at, a.subjects, a.vanished
+  select a.notice_id, a.kind, a.status, a.impact, a.title, a.started_at, a.resolved_at, a.planned_end_at, a.subjects,
+    a.vanished
   from added a
   union all
-  select c.notice_id, c.kind, c.status, c.impact, c.title, c.started_at, c.resolved_at, c.subjects, c.vanished
+  select c.notice_id, c.kind, c.status, c.impact, c.title, c.started_at, c.resolved_at, c.planned_end_at, c.subjects,
+    c.vanished
   from changed c
   where c.is_news
   union all
-  select a.notice_id, a.kind, a.status, a.impact, a.title, a.started_at, a.resolved_at, a.subjects, a.vanished
+  select a.notice_id, a.kind, a.status, a.impact, a.title, a.started_at, a.resolved_at, a.planned_end_at, a.subjects,
+    a.vanished
   from absent a
   where a.is_news
 ),
 noted as (
-  insert into notice_change (notice_id, at, kind, status, impact, title, started_at, resolved_at, subjects, vanished)
-  select t.notice_id, r.at, t.kind, t.status, t.impact, t.title, t.started_at, t.resolved_at, t.subjects, t.vanished
+  insert into notice_change (
+    notice_id, at, kind, status, impact, title, started_at, resolved_at, planned_end_at, subjects, vanished
+  )
+  select
+    t.notice_id, r.at, t.kind, t.status, t.impact, t.title, t.started_at, t.resolved_at, t.planned_end_at, t.subjects,
+    t.vanished
   from news t
   cross join reading r
   on conflict (notice_id, at) do nothing

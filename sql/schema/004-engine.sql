@@ -347,6 +347,8 @@ create table change_event (
   -- Of an incident; null: a state. Copied, so that what clients were sent never depends on what became of the incident.
   slug         text,
   started_at   timestamptz,
+  -- the announced maintenance beside it, as the venue had announced it by then
+  maintenance  jsonb,
   check ((component_id is null) = (kind = 'venue')),
   check ((slug is null) = (kind in ('venue', 'component'))),
   check ((slug is null) = (started_at is null)),

@@ -35,6 +35,14 @@ create table notice (
   -- just before
   posted_at    timestamptz,
   resolved_at  timestamptz,
+  -- the end of a maintenance by the venue's latest plan, if it gave a plausible one
+  planned_end_at timestamptz,
+  -- The window of a maintenance as it was announced in advance: only what a reading saw before this start, and an end
+  -- that a reading saw before the end planned until then. Null: nothing was announced in time, or it was called off.
+  window_from  timestamptz,
+  window_until timestamptz,
+  -- the first reading that saw this start
+  announced_at timestamptz,
   -- nothing more is to come
   over         boolean not null,
   -- names of the venue's own components
@@ -52,13 +60,17 @@ create table notice (
   -- notice of the same kind, title and time continues it.
   before_move  boolean not null default false,
   unique (feed_id, scope, external_id),
-  check (left_at is not null or not vanished)
+  check (left_at is not null or not vanished),
+  check ((window_from is null) = (announced_at is null)),
+  check (announced_at < window_from),
+  check (window_until > window_from)
 );
 
 create index notice_started on notice (feed_id, started_at);
 create index notice_seen on notice (feed_id, first_seen_at);
 create index notice_moved on notice (feed_id, kind) where before_move;
 create index notice_listed on notice (feed_id) where left_at is null;
+create index notice_window on notice (feed_id, window_from) where window_from is not null;
 
 -- How it came to that: a row when a notice was seen first, and one for each reading that showed it otherwise, at that
 -- reading. What changed and changed again between two readings is in `raw` alone.
@@ -71,6 +83,7 @@ create table notice_change (
   title       text not null,
   started_at  timestamptz not null,
   resolved_at timestamptz,
+  planned_end_at timestamptz,
   subjects    text[] not null,
   vanished    boolean not null,
   primary key (notice_id, at)

@@ -154,6 +154,8 @@ export interface PastIncident {
   venue: string;
   component: string;
   startedAt: Date | string;
+  /** Absent: at its start. */
+  openedAt?: Date;
   /** Null: still open. */
   minutes: number | null;
   severity?: "degraded" | "outage";
@@ -184,7 +186,7 @@ export async function pastIncident(
     )
     select
       p.base || (select coalesce('-' || nullif(count(*) + 1, 1), '') from incident i where i.slug ~ ('^' || p.base || '(-[0-9]+)?$')),
-      p.component_id, ${severity}, ${severity}, p.started_at, p.started_at, coalesce(p.closed_at, p.started_at), p.closed_at,
+      p.component_id, ${severity}, ${severity}, p.started_at, coalesce(${past.openedAt ?? null}, p.started_at), coalesce(p.closed_at, p.started_at), p.closed_at,
       case when ${retracted} then p.started_at end, case when ${retracted} then 'late samples' end,
       jsonb_build_object('opening', jsonb_build_object(
         'at', api.iso(p.started_at), 'state', ${severity}::text, 'quorum', 2, 'reporting', 3, 'counted', 3, 'confirming', 2,

@@ -26,6 +26,7 @@ export function openedAlert(): Alert {
         aheadUncorrelated: -20,
       },
       officialObserved: true,
+      maintenance: null,
     },
     venue: { id: "kraken", name: "Kraken", category: "exchange", symbol: "BTC/USD", quote: "USD" },
     component: {

@@ -9,7 +9,7 @@ import { type StoredPoll, storePoll } from "../../server/core/notices/polling.js
 export function notice(id: string | null, startedAt: Date | null, other: Partial<Notice> = {}): Notice {
   return {
     ...{ id, kind: "incident", title: "Elevated errors", url: null, status: "investigating", impact: "major" },
-    ...{ startedAt, postedAt: startedAt, resolvedAt: null, over: false, subjects: [] },
+    ...{ startedAt, postedAt: startedAt, resolvedAt: null, plannedEndAt: null, over: false, subjects: [] },
     raw: JSON.stringify({ id, name: "Elevated errors" }),
     ...other,
   };

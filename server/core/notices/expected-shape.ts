@@ -130,6 +130,11 @@ export const code: NoticeSchema = {
   type: ["string", "number"],
 };
 
+export const codeOrNull: NoticeSchema = {
+  description: "a number or null",
+  type: ["string", "number", "null"],
+};
+
 const isId = (value: string) => /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(value);
 
 const noticeFormats = {

@@ -31,6 +31,8 @@ export interface Notice {
   /** When the venue published it; null: the feed does not contain it. */
   postedAt: Date | null;
   resolvedAt: Date | null;
+  /** When the venue plans to end a maintenance, as far as it says so; not checked for plausibility. */
+  plannedEndAt: Date | null;
   /** Whether it has ended: resolved, postmortem, completed or canceled. */
   over: boolean;
   /** Names of the venue's affected components: at most 100 of at most 200 characters each. */

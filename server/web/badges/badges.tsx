@@ -15,7 +15,15 @@ import { makeDerived, dataOf } from "../board/snapshot.js";
 import { statusResponse } from "../board/status.js";
 import { venueStateResponse } from "../board/venue-state.js";
 import { assetPath } from "../pages/assets.js";
-import { exactText, isolated, msText, percentText, ageText } from "../pages/format.js";
+import {
+  exactText,
+  isolated,
+  maintenanceText,
+  msText,
+  percentText,
+  ageText,
+  type MaintenanceTimes,
+} from "../pages/format.js";
 import { embedPolicy, type PagesOptions } from "../pages/page-answer.js";
 import {
   commonFault,
@@ -23,6 +31,7 @@ import {
   Elapsed,
   ExactInstant,
   isOnlyLimiting,
+  isTrouble,
   lookOf,
   Sign,
   signOutlines,
@@ -62,23 +71,23 @@ export function embedRoutes({ registry, boards, siteNotice = null }: EmbedOption
     if (snapshot === null) throw noSuchView(id, region);
     const { components, ...seen } = dataOf(venueStateResponse, snapshot);
     const venue = { ...seen, components, seenFrom: region, uptimePct90d: null, typicalMs: null };
-    return { venue, age: ageText(seen), snapshot };
+    return { venue, age: ageText(seen), now: seen.generatedAt, snapshot };
   }
 
   const badge: Route = async (request, response) => {
     const { show, region } = readBadge(queryOf(request));
-    const { venue, age, snapshot } = await shownOf(request.params.venue, show, region);
+    const { venue, age, now, snapshot } = await shownOf(request.params.venue, show, region);
     const body = derived(JSON.stringify(["svg", venue.id, show, region]), [snapshot], () =>
-      badgeText(badgeContent(show, venue, age)),
+      badgeText(badgeContent(show, venue, age, now)),
     );
     await answerBody(response, body, "image/svg+xml", dataCache);
   };
 
   const shields: Route = async (request, response) => {
     const { show, region } = readBadge(queryOf(request));
-    const { venue, age, snapshot } = await shownOf(request.params.venue, show, region);
+    const { venue, age, now, snapshot } = await shownOf(request.params.venue, show, region);
     const body = derived(JSON.stringify(["shields", venue.id, show, region]), [snapshot], () => {
-      const { label, message, look } = badgeContent(show, venue, age);
+      const { label, message, look } = badgeContent(show, venue, age, now);
       const color = look === "unknown" ? unknownColour : badgeColours[look];
       const badge: TypeOf<typeof shieldsBadge> = {
         ...{ schemaVersion: 1, label, message, color, cacheSeconds: shieldsCacheS },
@@ -201,17 +210,21 @@ export interface BadgeVenue {
   seenFrom?: string;
   state: State;
   components: readonly { state: State; fault: Fault | null }[];
+  maintenance: MaintenanceTimes | null;
   uptimePct90d: number | null;
   typicalMs: number | null;
 }
 
 export type Show = keyof typeof embedLabels;
 
-/** @param age how old the state is, in words; null while it is as new as it should be */
-export function badgeContent(show: Show, venue: BadgeVenue, age: string | null): BadgeContent {
+/**
+ * @param age how old the state is, in words; null while it is as new as it should be
+ * @param now the instant of the data
+ */
+export function badgeContent(show: Show, venue: BadgeVenue, age: string | null, now: string): BadgeContent {
   const name = isolated(shortName(venue.name));
   const label = embedLabels[show](venue.seenFrom === undefined ? name : `${name} from ${shortName(venue.seenFrom)}`);
-  if (show === "state") return { label, ...stateContent(venue, age) };
+  if (show === "state") return { label, ...stateContent(venue, age, now) };
   const { uptimePct90d, typicalMs } = venue;
   const figure =
     show === "uptime"
@@ -222,12 +235,14 @@ export function badgeContent(show: Show, venue: BadgeVenue, age: string | null):
 }
 
 /** An old state is a fact of the past, so it has not the look of a present one. */
-function stateContent(venue: BadgeVenue, age: string | null): Omit<BadgeContent, "label"> {
+function stateContent(venue: BadgeVenue, age: string | null, now: string): Omit<BadgeContent, "label"> {
   const fault = commonFault(venue.components);
   const { state, word: usual } = lookOf(venue.state, fault);
   const isBlocked = venue.seenFrom !== undefined && venue.state === "outage" && fault === "blocked";
   const word = isBlocked ? "Blocked" : usual;
-  if (age === null || state === "unknown") return { message: word, look: state };
+  const announced =
+    venue.maintenance !== null && isTrouble(venue.state) ? `: ${maintenanceText(venue.maintenance, now)}` : "";
+  if (age === null || state === "unknown") return { message: word + announced, look: state };
   return { message: `${word} ${age} ago`, look: "unknown" };
 }
 
@@ -288,6 +303,7 @@ function Card({ venue, now, age, notice }: CardProps): VNode {
           </h1>
           <p>
             for <Elapsed from={venue.since} now={now} />, since {exactText(venue.since)}.
+            {venue.maintenance !== null && ` In ${maintenanceText(venue.maintenance, now)}.`}
           </p>
           <DayBars days={venue.days} />
           <p class="minor">{uptimeText(venue)}</p>

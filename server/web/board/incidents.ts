@@ -32,6 +32,7 @@ import {
 } from "../api/shapes.js";
 import { startedAt, openedAt, component, kind, componentLabel, fault } from "./component.js";
 import { officialIncident } from "./detection.js";
+import { announcedMaintenance } from "./maintenance.js";
 import type { Snapshot, Snapshots } from "./snapshot.js";
 import {
   type AnswerTable,
@@ -177,6 +178,14 @@ const incidentObject = object("An incident, the same object everywhere.", {
       "Whether we know what the venue's feed said when the incident started: a reading without problems covers that time, or ended at most 15 minutes before it. Only then does a missing notice mean something. Null if the venue has no feed.",
       true,
     ),
+  ),
+  maintenance: shownAs(
+    {
+      ...orNull(announcedMaintenance),
+      description:
+        "Maintenance that the venue had announced and that covers the opening: it was under way at some time between startedAt and openedAt. Of several, the one that ends last. Null if there is none.",
+    },
+    null,
   ),
 });
 export const incident = named("Incident", incidentObject);

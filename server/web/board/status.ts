@@ -26,6 +26,7 @@ import {
 } from "../api/shapes.js";
 import { component, presentFault } from "./component.js";
 import { incident } from "./incidents.js";
+import { maintenance, maintenanceNow } from "./maintenance.js";
 import type { Boards } from "./snapshot.js";
 import { uptimeBasis, uptimePct } from "./uptime.js";
 
@@ -149,6 +150,7 @@ const venueStatus = object("One venue on the board.", {
   typicalMinutes,
   typicalAsOf,
   activeIncidents: integer("Open incidents.", 1),
+  maintenance: maintenanceNow,
   components: list("The components, in the registry's order.", named("ComponentState", componentState)),
   days: ninetyDays,
   sparkline: exactly(
@@ -235,5 +237,9 @@ export const statusResponse = named(
     }),
     venues: list("In the registry's order.", named("VenueStatus", venueStatus)),
     incidents: list("Open incidents, and those closed within the last day; newest first.", incident),
+    maintenance: list(
+      "Maintenance in the venues' own feeds that is under way, or planned for the next 48 hours; the first to begin first.",
+      maintenance,
+    ),
   }),
 );

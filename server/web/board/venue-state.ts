@@ -28,6 +28,7 @@ import {
 } from "../api/shapes.js";
 import { noSuchVenue, noSuchView, venueFinder } from "../api/venue-ids.js";
 import { component, presentFault } from "./component.js";
+import { maintenanceNow } from "./maintenance.js";
 import { type Boards } from "./snapshot.js";
 
 /** `/v1/targets/{venue}/state`, and the same bytes below `/v1/exchanges`: for programs that ask often. */
@@ -142,6 +143,7 @@ export const venueStateResponse = named(
     state,
     since,
     activeIncidents: integer("Open incidents.", 1),
+    maintenance: maintenanceNow,
     components: list("The components, in the registry's order.", named("ComponentVerdict", componentVerdict)),
     byQuorum,
     region: shownAs(

@@ -33,6 +33,7 @@ import { noSuchVenue, venueFinder } from "../api/venue-ids.js";
 import { component, componentLabel, fault, presentFault, target } from "./component.js";
 import { detection, officialNotices } from "./detection.js";
 import { incident } from "./incidents.js";
+import { maintenance, maintenanceNow } from "./maintenance.js";
 import { reliabilityVenue } from "./reliability.js";
 import { type Boards } from "./snapshot.js";
 import { ninetyDays, typicalAsOf, typicalMinutes, venueHead, uptimeDay } from "./status.js";
@@ -363,6 +364,11 @@ export const exchangeResponse = named(
     ),
     state,
     since,
+    maintenance: maintenanceNow,
+    maintenanceAhead: list(
+      "Maintenance in the venue's own feed that is under way, or planned for the next 48 hours; the first to begin first.",
+      maintenance,
+    ),
     uptimePct90d: {
       ...uptimePct,
       description:

@@ -8,6 +8,7 @@ import { answerBody, dataCache } from "../api/answer.js";
 import { bytes, type Schema } from "../api/shapes.js";
 import type { Site } from "../api/site.js";
 import { noSuchVenue, venueFinder } from "../api/venue-ids.js";
+import type { AnnouncedMaintenance } from "../board/maintenance.js";
 import { makeDerived, type Snapshots } from "../board/snapshot.js";
 import { durationText, exactText, sinceMs } from "../pages/format.js";
 import { incidentPageWords, language, verbOf } from "../pages/words.js";
@@ -165,6 +166,7 @@ interface EntryData {
     escalatedAt: string | null;
     closedAt: string | null;
     endedAt: string | null;
+    maintenance: AnnouncedMaintenance | null;
     counted: number | null;
     regions: string[];
   } | null;
@@ -241,9 +243,10 @@ function paragraphsOf({ openedAt, claimed, retraction }: EntryData): string[] {
           `We retracted this incident at ${exactText(retraction.at)}: we no longer claim that it happened.`,
           `The reason: ${retraction.reason && feedText(retraction.reason)}`,
         ];
-  const { startedAt, escalatedAt, closedAt, endedAt, counted, regions } = claimed;
+  const { startedAt, escalatedAt, closedAt, endedAt, maintenance, counted, regions } = claimed;
   return [
     `Trouble began at ${exactText(startedAt)}.`,
+    ...(maintenance === null ? [] : [announcedText(maintenance)]),
     counted === null || regions.length === 0
       ? `We opened the incident at ${exactText(openedAt)}. No votes are on record.`
       : `${regions.length} of ${counted} ${counted === 1 ? "region" : "regions"} with a vote agreed at ${exactText(openedAt)}: ${regions.join(", ")}.`,
@@ -255,6 +258,11 @@ function paragraphsOf({ openedAt, claimed, retraction }: EntryData): string[] {
         ]),
     "The page of the incident has the votes of the regions and the failed samples.",
   ];
+}
+
+function announcedText({ title, from, until, overran }: AnnouncedMaintenance): string {
+  const end = until === null ? "without an end" : `until ${exactText(until)}`;
+  return `The venue had announced maintenance from ${exactText(from)} ${end}: ${feedText(title)}.${overran ? " The incident outlasted it." : ""}`;
 }
 
 function aboutText(venue: string | null): string {

@@ -2,7 +2,7 @@
 import type { Category } from "../../../shared/registry/registry.js";
 import type { TypeOf } from "../api/shapes.js";
 import type { statusResponse } from "../board/status.js";
-import { durationText, instantText, isolated, sinceMs } from "./format.js";
+import { durationText, instantText, isolated, maintenanceText, sinceMs } from "./format.js";
 import { commonFault, isTrouble, lookOf, stateRank, type PublishedIncident } from "./parts.js";
 import { boardWords, categoryWords, type State, verbOf } from "./words.js";
 
@@ -98,9 +98,11 @@ function troubleOf(venue: Board["venues"][number], incidents: readonly Published
   const open = incidents.filter(({ venue: id, status }) => id === venue.id && status === "open");
   const worst = open.find(({ severity }) => severity === "outage") ?? open[0];
   const name = isolated(venue.name);
+  const { maintenance } = venue;
+  const announced = maintenance === null ? "" : `; ${maintenanceText(maintenance, now)}`;
   if (!worst) {
     const word = lookOf(venue.state, commonFault(venue.components)).word.toLowerCase();
-    return `${name}: ${word} ${boardWords.lasting(durationText(sinceMs(venue.since, now)))}.`;
+    return `${name}: ${word} ${boardWords.lasting(durationText(sinceMs(venue.since, now)))}${announced}.`;
   }
   const { label, severity, fault, regions, counted, startedAt } = worst;
   const isDown = severity === "outage";
@@ -112,7 +114,7 @@ function troubleOf(venue: Board["venues"][number], incidents: readonly Published
     ...(regions.length > 0 ? [boardWords.seenBy(regions.length, counted)] : []),
   ];
   const others = open.length - 1;
-  return `${name}: ${parts.join(", ")}${others > 0 ? `, and ${others} more ${others === 1 ? "incident" : "incidents"}` : ""}.`;
+  return `${name}: ${parts.join(", ")}${others > 0 ? `, and ${others} more ${others === 1 ? "incident" : "incidents"}` : ""}${announced}.`;
 }
 
 function namesOf(names: readonly string[]): string {

@@ -10,6 +10,7 @@ import { msText, percentText, ageText } from "./format.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import {
+  AnnouncedNow,
   CategoryField,
   commonFault,
   DayBars,
@@ -213,7 +214,8 @@ function BoardRow({ venue, now }: { venue: Board["venues"][number]; now: string 
         <StateWord state={venue.state} fault={commonFault(venue.components)} />{" "}
         <span class="minor">
           for <Elapsed from={venue.since} now={now} />
-        </span>
+        </span>{" "}
+        <AnnouncedNow maintenance={venue.maintenance} now={now} />
       </p>
       <p class="chart of-days">
         <a href={`${path}#days`}>

@@ -97,6 +97,19 @@ export function nameList(names: readonly string[], most = 5): string {
   return texts.length === 0 ? end : `${texts.join(", ")} and ${end}`;
 }
 
+/** `announced maintenance until 09:00 UTC`; if our incident went on after it, that it overran. */
+export function maintenanceText({ until, overran }: MaintenanceTimes, now: string): string {
+  const planned = until === null ? "without an end" : `until ${instantText(until, now)}`;
+  return overran ? `announced maintenance ${planned} overran` : `announced maintenance ${planned}`;
+}
+
+/** Times of an AnnouncedMaintenance object. */
+export interface MaintenanceTimes {
+  /** Null: the venue names no end. */
+  until: string | null;
+  overran: boolean;
+}
+
 /** The age of stale data's newest decision, in words; null while it is not stale, and before the first decision. */
 export function ageText({ ageSeconds }: { ageSeconds: number | null }): string | null {
   if (ageSeconds === null) return null;

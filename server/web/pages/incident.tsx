@@ -61,6 +61,7 @@ function incidentPage({ detail, registry }: IncidentPageProps): PageProps {
             <IncidentSentence detail={detail} />
           </span>
         </h1>
+        <MaintenanceFact detail={detail} />
         {detail.note !== null && <p>{isolated(detail.note)}</p>}
         <IncidentFacts detail={detail} regionNames={regionNames} />
         <h2 id="timeline">What happened when</h2>
@@ -80,6 +81,28 @@ function incidentPage({ detail, registry }: IncidentPageProps): PageProps {
       </>
     ),
   };
+}
+
+/** That the venue had announced it, and when. Nothing where it had not. */
+function MaintenanceFact({ detail: { incident, generatedAt: now } }: { detail: IncidentDetail }) {
+  const { maintenance } = incident;
+  if (maintenance === null) return null;
+  const { title, url, from, until, announcedAt, overran } = maintenance;
+  return (
+    <p>
+      The venue had announced maintenance from <Instant at={from} now={now} />{" "}
+      {until === null ? (
+        "without an end"
+      ) : (
+        <>
+          until <Instant at={until} now={now} />
+        </>
+      )}
+      : <WebLink address={url}>{isolated(title)}</WebLink>. We read the announcement at{" "}
+      <ExactInstant at={announcedAt} />.{overran && " The incident lasted longer than the maintenance."} What a venue
+      announces changes no measurement.
+    </p>
+  );
 }
 
 /** `OKX: Ticker was down for 18 minutes.`, or `OKX: Ticker has been failing since 22:42 UTC (4 minutes), …` */
@@ -315,7 +338,9 @@ const comparedWithinMs = 6 * 3_600_000;
 
 /** The nearest notice with its lead, or what its absence means. Silence means something only where we could hear. */
 function saidOf({ incident, official: { feed }, generatedAt }: IncidentDetail): string {
-  const { official, officialObserved, startedAt } = incident;
+  const { maintenance, official, officialObserved, startedAt } = incident;
+  if (maintenance !== null && official === null)
+    return "It had announced maintenance for the time at which this incident began, and said nothing about an incident.";
   if (official !== null)
     return `${leadOf(official.aheadUncorrelated)} “${isolated(official.title)}”. Nothing tests that it is about the same fault.`;
   if (officialObserved === null) return "It has no feed that we can read, so we do not know whether it said anything.";

@@ -3,9 +3,10 @@ import type { Fault } from "../../../shared/measurement/sample.js";
 import { categories, type Category } from "../../../shared/registry/registry.js";
 import type { TypeOf } from "../api/shapes.js";
 import type { incident } from "../board/incidents.js";
+import type { AnnouncedMaintenance } from "../board/maintenance.js";
 import type { regionsResponse } from "../board/regions.js";
 import type { uptimeDay } from "../board/status.js";
-import { durationText, exactText, instantText, isolated, msText, sinceMs } from "./format.js";
+import { durationText, exactText, instantText, isolated, maintenanceText, msText, sinceMs } from "./format.js";
 import { boardWords, categoryWords, siteWords, type State, stateWords } from "./words.js";
 
 export type PublishedIncident = TypeOf<typeof incident>;
@@ -152,7 +153,7 @@ export function IncidentList({ incidents, others, names, now }: IncidentListProp
             ) : (
               `lasted ${durationText(incident.durationSeconds * 1000)}`
             )}
-            . {venueSays(incident)} <Others incidents={others?.get(incident.slug) ?? []} />
+            . {venueSays(incident, now)} <Others incidents={others?.get(incident.slug) ?? []} />
           </span>
         </li>
       ))}
@@ -177,10 +178,17 @@ function Others({ incidents }: { incidents: readonly PublishedIncident[] }) {
 }
 
 /** Whether the venue has said anything; silence means something only where we could have heard it. */
-function venueSays({ official, officialObserved }: PublishedIncident): string {
+function venueSays({ maintenance, official, officialObserved }: PublishedIncident, now: string): string {
+  if (maintenance !== null) return `In ${maintenanceText(maintenance, now)}: ${isolated(maintenance.title)}.`;
   if (official !== null) return `The venue's notice nearest in time: ${isolated(official.title)}.`;
   if (officialObserved === null) return "The venue has no status feed that we can read.";
   return officialObserved ? "The venue's feed has no notice of it." : "We could not read what the venue says.";
+}
+
+/** The maintenance that a venue announced and that is under way or overran, after its state; nothing without one. */
+export function AnnouncedNow({ maintenance, now }: { maintenance: AnnouncedMaintenance | null; now: string }) {
+  if (maintenance === null) return null;
+  return <span class="minor">{maintenanceText(maintenance, now)}</span>;
 }
 
 /** An instant in UTC. With JavaScript, readers may switch to their own time. */

@@ -9,7 +9,7 @@ import { noSuchVenue, venueFinder } from "../api/venue-ids.js";
 import { dataOf } from "../board/snapshot.js";
 import { exchangeResponse, venueParameters } from "../board/venue.js";
 import { withoutEmpty } from "./board.js";
-import { durationText, exactText, isolated, msText, sinceMs, ageText } from "./format.js";
+import { durationText, exactText, isolated, maintenanceText, msText, sinceMs, ageText } from "./format.js";
 import { answerPage, type PagesOptions, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import {
@@ -165,7 +165,13 @@ function ChainRead({ detail: { chain, exchange }, now }: { detail: VenueDetail; 
 /** Figures of a week may be half a minute older than the states. */
 const worthSayingMs = 10_000;
 
-function Facts({ detail: { exchange, typicalMs, generatedAt }, matrix }: { detail: VenueDetail; matrix: VenueMatrix }) {
+function Facts({
+  detail: { exchange, maintenance, typicalMs, generatedAt },
+  matrix,
+}: {
+  detail: VenueDetail;
+  matrix: VenueMatrix;
+}) {
   const now = matrix.generatedAt;
   return (
     <p>
@@ -173,6 +179,12 @@ function Facts({ detail: { exchange, typicalMs, generatedAt }, matrix }: { detai
         <StateWord state={matrix.state} fault={commonFault(matrix.components)} />
       </span>{" "}
       for <Elapsed from={matrix.since} now={now} />, since <Instant at={matrix.since} now={now} />.{" "}
+      {maintenance !== null && (
+        <>
+          In {maintenanceText(maintenance, now)}:{" "}
+          <WebLink address={maintenance.url}>{isolated(maintenance.title)}</WebLink>.{" "}
+        </>
+      )}
       <a href={`/?category=${exchange.category}`}>{categoryWords[exchange.category]}</a>.{" "}
       {exchange.symbol !== null && `Measured with ${isolated(exchange.symbol)}.`}{" "}
       {typicalMs !== null && `An answer typically takes ${msText(typicalMs)}.`}{" "}

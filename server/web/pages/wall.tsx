@@ -10,7 +10,17 @@ import { boardParameters, type Filter, selectedVenues, withoutEmpty } from "./bo
 import { isolated, ageText } from "./format.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
-import { commonFault, Elapsed, Headline, healthOf, lookOf, type Regions, Sign, StateWord } from "./parts.js";
+import {
+  AnnouncedNow,
+  commonFault,
+  Elapsed,
+  Headline,
+  healthOf,
+  lookOf,
+  type Regions,
+  Sign,
+  StateWord,
+} from "./parts.js";
 import { boardWords } from "./words.js";
 
 /** As the board's, but trouble comes first unless the address says otherwise. */
@@ -92,7 +102,8 @@ function WallTile({ venue, now }: { venue: Board["venues"][number]; now: string 
       </h2>
       <p>
         <b>{word}</b> for <Elapsed from={since} now={now} />
-        {activeIncidents > 0 && `, ${activeIncidents} open ${activeIncidents === 1 ? "incident" : "incidents"}`}
+        {activeIncidents > 0 && `, ${activeIncidents} open ${activeIncidents === 1 ? "incident" : "incidents"}`}{" "}
+        <AnnouncedNow maintenance={venue.maintenance} now={now} />
       </p>
     </li>
   );

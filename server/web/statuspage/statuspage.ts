@@ -255,14 +255,16 @@ function updateOf({ slug }: OurIncident, event: string, at: string, body: string
   };
 }
 
-function openingText({ label, component, fault, regions, counted }: OurIncident, severity: Severity): string {
+function openingText(incident: OurIncident, severity: Severity): string {
+  const { label, component, fault, regions, counted, maintenance } = incident;
   const witnesses =
     regions.length === 0 ? "A quorum of regions" : `${regions.length} of ${counted} regions with a vote`;
   const verb = verbOf(fault);
   const name = nameOf(label, component);
+  const announced = maintenance === null ? "" : ` The venue had announced maintenance: ${isolated(maintenance.title)}.`;
   return verb
-    ? `${witnesses} saw that ${name} ${verb.does}.`
-    : `${witnesses} saw ${name} fail: ${severityWords[severity]}.`;
+    ? `${witnesses} saw that ${name} ${verb.does}.${announced}`
+    : `${witnesses} saw ${name} fail: ${severityWords[severity]}.${announced}`;
 }
 
 function closingText({ startedAt, lastBadAt }: OurIncident): string {

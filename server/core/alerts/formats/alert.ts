@@ -79,6 +79,19 @@ export interface AlertIncident {
   regions: string[];
   official: OfficialNotice | null;
   officialObserved: boolean | null;
+  maintenance: AnnouncedMaintenance | null;
+}
+
+/** Maintenance that the venue announced before it began. Its title and address are untrusted. */
+export interface AnnouncedMaintenance {
+  title: string;
+  url: string | null;
+  from: string;
+  /** Null: the venue named no end. */
+  until: string | null;
+  announcedAt: string;
+  /** The incident lasted beyond its end, or does so far. */
+  overran: boolean;
 }
 
 /** An official notice. Its texts and address come from the venue and are untrusted. */
@@ -110,7 +123,7 @@ const faultDeeds: Partial<Record<Fault, [does: string, did: string]>> = {
 /** One sentence about the event. Its length is not bounded, as it contains names of the registry. */
 export function headline(alert: Alert) {
   const { test, kind, component } = alert;
-  const line = `Incident ${kind}: ${whatOf(alert)}, ${component.label} (${component.id})`;
+  const line = `Incident ${kind}: ${whatOf(alert)}, ${component.label} (${component.id})${announcedOf(alert)}`;
   return test ? `Test alert, nothing happened. ${line}` : line;
 }
 
@@ -118,6 +131,14 @@ function whatOf({ kind, severity, incident: { fault }, venue }: Alert): string {
   const deed = fault === null ? undefined : faultDeeds[fault];
   if (deed) return `${venue.name} ${deed[kind === "closed" ? 1 : 0]}`;
   return `${severity === "outage" ? "outage" : "degradation"} at ${venue.name}`;
+}
+
+/** `, announced maintenance until 2026-01-31 13:30 UTC`; empty without one. */
+function announcedOf({ incident: { maintenance } }: Alert): string {
+  if (maintenance === null) return "";
+  const { until, overran } = maintenance;
+  const planned = until === null ? "without an end" : `until ${until.slice(0, 16).replace("T", " ")} UTC`;
+  return `, announced maintenance ${planned}${overran ? ", which it overran" : ""}`;
 }
 
 /** The page of the incident, for people. */

@@ -1,4 +1,11 @@
-import { type Alert, headline, type OfficialNotice, permalinkOf, truncated } from "./alert.js";
+import {
+  type Alert,
+  type AnnouncedMaintenance,
+  headline,
+  type OfficialNotice,
+  permalinkOf,
+  truncated,
+} from "./alert.js";
 import type { ChatDestination, Sent, WebhookRequest } from "./webhook-request.js";
 
 /**
@@ -33,6 +40,7 @@ function blocksOf(alert: Alert, permalink: string) {
     sectionBlock(`*${escapedText(headline(alert), 600)}*`),
     { type: "section", fields: factsOf(alert).map(verbatimText) },
     ...(evidence ? [sectionBlock(escapedText(evidence.summary, 600) || "–")] : []),
+    ...(incident.maintenance ? [sectionBlock(announcementOf(incident.maintenance))] : []),
     ...(incident.official ? [sectionBlock(noticeOf(incident.official))] : []),
     {
       type: "context",
@@ -60,6 +68,14 @@ function factsOf({ kind, severity, at, incident, venue, component }: Alert) {
   // a delayed alert may be about an incident that has closed
   if (kind !== "closed" && closedAt !== null) facts.push(["Closed since", dateText(closedAt)]);
   return facts.map(([name, value]) => `*${name}*\n${value}`);
+}
+
+function announcementOf({ title, url, from, until, announcedAt, overran }: AnnouncedMaintenance) {
+  const end = until === null ? "without an end" : `until ${dateText(until)}`;
+  return [
+    `*Announced maintenance:* ${linkText(url, title)}`,
+    `From ${dateText(from)} ${end}, announced by ${dateText(announcedAt)}.${overran ? " The incident outlasted it." : ""}`,
+  ].join("\n");
 }
 
 function noticeOf({ title, url, status, impact, startedAt }: OfficialNotice) {

@@ -53,7 +53,7 @@ function payloadOf(alert: Alert) {
   const { incident, venue, component, evidence } = alert;
   const summary = evidence?.summary;
   const sentence = [headline(alert), ...(summary ? [summary] : [])].join(". ");
-  const { official } = incident;
+  const { official, maintenance } = incident;
   return {
     summary: truncated(sentence, 1024),
     source: truncated(venue.id, 255) || "venue",
@@ -80,6 +80,14 @@ function payloadOf(alert: Alert) {
         status: truncated(official.status, 100),
         url: official.url === null ? null : truncated(official.url, 1000),
         subjectMatched: official.subjectMatched,
+      },
+      maintenance: maintenance && {
+        title: truncated(maintenance.title, 500),
+        from: maintenance.from,
+        until: maintenance.until,
+        announcedAt: maintenance.announcedAt,
+        overran: maintenance.overran,
+        url: maintenance.url === null ? null : truncated(maintenance.url, 1000),
       },
     },
   };

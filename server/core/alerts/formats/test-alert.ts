@@ -42,6 +42,7 @@ export function testAlert(at: Date): Alert {
       regions: ["eu-central", "us-east"],
       official: null,
       officialObserved: null,
+      maintenance: null,
     },
     venue: {
       id: "example",

@@ -213,6 +213,7 @@ function noticeOf(report: Report, postedMs: number | null, names: Map<string, st
     startedAt: new Date(starts_at),
     postedAt: postedMs === null ? null : new Date(postedMs),
     resolvedAt: ends_at ? new Date(ends_at) : null,
+    plannedEndAt: null,
     over: overWords.has(aggregate_state?.toLowerCase() ?? ""),
     subjects: report.attributes.affected_resources
       .slice(0, 100)
@@ -222,9 +223,9 @@ function noticeOf(report: Report, postedMs: number | null, names: Map<string, st
   };
 }
 
-/** Before its end, a notice has only a planned end, so it has no `resolvedAt`. */
+/** Before its end, a notice has only a planned one. */
 function asOf(notice: Notice, at: Date): Notice {
   if (notice.resolvedAt === null) return notice;
   const isPast = +notice.resolvedAt <= +at;
-  return isPast ? { ...notice, over: true } : { ...notice, resolvedAt: null };
+  return isPast ? { ...notice, over: true } : { ...notice, resolvedAt: null, plannedEndAt: notice.resolvedAt };
 }

@@ -56,6 +56,7 @@ function maintenance(msg: string, body: unknown): Notice {
     startedAt: null,
     postedAt: null,
     resolvedAt: null,
+    plannedEndAt: null,
     over: false,
     subjects: [],
     raw: rawText(body),

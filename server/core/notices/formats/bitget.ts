@@ -98,6 +98,7 @@ function noticeOf(entry: Entry): Notice {
     startedAt: published,
     postedAt: published,
     resolvedAt: null,
+    plannedEndAt: null,
     over: true,
     subjects: [plainText(entry.annSubType, 200)],
     raw: rawText(entry),

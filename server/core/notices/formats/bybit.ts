@@ -132,6 +132,7 @@ function noticeOf(entry: Entry): Notice {
     startedAt: new Date(Number(begin)),
     postedAt: null,
     resolvedAt: ended ? new Date(Number(end)) : null,
+    plannedEndAt: ended || end === "" ? null : new Date(Number(end)),
     over: state === "completed" || state === "canceled",
     subjects: subjectsOf(entry),
     raw: rawText(entry),

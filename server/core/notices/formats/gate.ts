@@ -117,6 +117,7 @@ function noticeOf(announcement: Announcement): Notice {
     startedAt: published,
     postedAt: published,
     resolvedAt: null,
+    plannedEndAt: null,
     over: true,
     subjects: [],
     raw: rawText(announcement),

@@ -43,6 +43,8 @@ interface Incident extends Entry {
 
 interface Maintenance extends Entry {
   start: string;
+  /** Minutes. */
+  duration?: string | number | null;
 }
 
 /** A page omits a list that is empty. */
@@ -64,7 +66,9 @@ const incidentFault = shape.faultFinder(
   shape.object("an incident", { ...entry, started: shape.instantOrDateText, impact: shape.text }),
 );
 
-const maintenanceFault = shape.faultFinder(shape.object("a maintenance", { ...entry, start: shape.instantOrDateText }));
+const maintenanceFault = shape.faultFinder(
+  shape.object("a maintenance", { ...entry, start: shape.instantOrDateText, duration: shape.codeOrNull }, ["duration"]),
+);
 
 function takeApart(body: unknown, source: FeedSource): Taken {
   const fault = bodyFault(body);
@@ -84,8 +88,8 @@ function takeApart(body: unknown, source: FeedSource): Taken {
 
 function noticesOf(page: Body["page"], incidents: Entries<Incident>, maintenances: Entries<Maintenance>): Notice[] {
   const notices = [
-    ...incidents.good.map((one) => noticeOf(one, "incident", one.started, one.impact)),
-    ...maintenances.good.map((one) => noticeOf(one, "maintenance", one.start, null)),
+    ...incidents.good.map((one) => noticeOf(one, "incident", one.started, one.impact, null)),
+    ...maintenances.good.map((one) => noticeOf(one, "maintenance", one.start, null, plannedEndOf(one))),
   ];
   const hasEntries = notices.length > 0 || incidents.problem !== null || maintenances.problem !== null;
   return hasEntries || page.status === "UP" ? notices : [wordOf(page)];
@@ -93,7 +97,23 @@ function noticesOf(page: Body["page"], incidents: Entries<Incident>, maintenance
 
 const overWords = new Set(["RESOLVED", "COMPLETED"]);
 
-function noticeOf(entry: Entry, kind: Notice["kind"], start: string, impact: string | null): Notice {
+/** A year is no maintenance, but a mistake of the page. */
+const longestMinutes = 366 * 24 * 60;
+
+function plannedEndOf({ start, duration }: Maintenance): Date | null {
+  const minutes = Number(duration ?? 0);
+  if (!(minutes > 0 && minutes <= longestMinutes)) return null;
+  const end = new Date(Date.parse(start) + minutes * 60_000);
+  return shape.isInstant(end.toISOString()) ? end : null;
+}
+
+function noticeOf(
+  entry: Entry,
+  kind: Notice["kind"],
+  start: string,
+  impact: string | null,
+  plannedEndAt: Date | null,
+): Notice {
   const { name, status, url } = entry;
   return {
     id: lastPart(url),
@@ -105,6 +125,7 @@ function noticeOf(entry: Entry, kind: Notice["kind"], start: string, impact: str
     startedAt: new Date(start),
     postedAt: null,
     resolvedAt: null,
+    plannedEndAt,
     over: overWords.has(status),
     subjects: [],
     raw: rawText(entry),
@@ -127,6 +148,7 @@ function wordOf(page: Body["page"]): Notice {
     startedAt: null,
     postedAt: null,
     resolvedAt: null,
+    plannedEndAt: null,
     over: false,
     subjects: [],
     raw: rawText(page),

@@ -37,7 +37,7 @@ function takeApart(body: unknown): Taken {
   const problem = bodyFault(body);
   if (problem !== null) return notUnderstood(problem);
   const { data } = body as Body;
-  const notices = data.status === "open" ? [] : [incident(data)];
+  const notices = data.status === "open" ? [] : [noticeOf(data)];
   return {
     problem: null,
     list: { scope: "now", notices, listedFrom: null },
@@ -46,10 +46,11 @@ function takeApart(body: unknown): Taken {
   };
 }
 
-function incident(data: Body["data"]): Notice {
+/** A closed exchange does maintenance; one that only takes cancellations has trouble. */
+function noticeOf(data: Body["data"]): Notice {
   return {
     id: null,
-    kind: "incident",
+    kind: data.status === "close" ? "maintenance" : "incident",
     title: plainText(data.msg ?? "", 500) || data.status,
     url: null,
     status: data.status,
@@ -57,6 +58,7 @@ function incident(data: Body["data"]): Notice {
     startedAt: null,
     postedAt: null,
     resolvedAt: null,
+    plannedEndAt: null,
     over: false,
     subjects: [],
     raw: rawText(data),

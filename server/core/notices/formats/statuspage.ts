@@ -57,6 +57,7 @@ interface Entry {
 
 interface Maintenance extends Entry {
   scheduled_for?: string | null;
+  scheduled_until?: string | null;
 }
 
 /** The differences between the two lists: their names, and the start of an entry. */
@@ -115,7 +116,11 @@ const maintenances: Kind = {
     }),
   ),
   entryFault: shape.faultFinder(
-    shape.object("a maintenance", { ...entry, scheduled_for: shape.instantOrNull }, optionalFields),
+    shape.object(
+      "a maintenance",
+      { ...entry, scheduled_for: shape.instantOrNull, scheduled_until: shape.instantOrNull },
+      [...optionalFields, "scheduled_until"],
+    ),
   ),
   startOf: (entry) => (entry as Maintenance).scheduled_for ?? entry.started_at ?? entry.created_at,
 };
@@ -187,7 +192,7 @@ const overWords = new Set(["resolved", "postmortem", "completed"]);
 
 /** @param base the page's address */
 function noticeOf(entry: Entry, base: string, kind: Kind): Notice {
-  const { id, status, impact, shortlink, created_at, resolved_at } = entry;
+  const { id, status, impact, shortlink, created_at, resolved_at, scheduled_until } = entry as Maintenance;
   return {
     id,
     kind: kind.kind,
@@ -198,6 +203,7 @@ function noticeOf(entry: Entry, base: string, kind: Kind): Notice {
     startedAt: new Date(kind.startOf(entry)),
     postedAt: new Date(created_at),
     resolvedAt: resolved_at ? new Date(resolved_at) : null,
+    plannedEndAt: scheduled_until ? new Date(scheduled_until) : null,
     over: overWords.has(status),
     subjects: (entry.components ?? []).slice(0, 100).map(({ name }) => plainText(name, 200)),
     raw: rawText(entry),

@@ -36,7 +36,7 @@ void t.test("Binance's feed reports maintenance only", (t) => {
   const under = parse(binance, { status: 1, msg: "system_maintenance" });
   t.same(only(under), {
     ...{ id: null, kind: "maintenance", title: "system_maintenance", url: null, status: "1", impact: null },
-    ...{ startedAt: null, postedAt: null, resolvedAt: null, over: false, subjects: [] },
+    ...{ startedAt: null, postedAt: null, resolvedAt: null, plannedEndAt: null, over: false, subjects: [] },
     raw: '{"status":1,"msg":"system_maintenance"}',
   });
   areUnreadable(t, binance, [
@@ -57,9 +57,10 @@ void t.test("KuCoin's feed reports the current status only", (t) => {
   const body = (status: string, msg: string | null) => ({ code: "200000", data: { status, msg } });
   t.same(parse(kucoin, body("open", "")).list, { scope: "now", notices: [], listedFrom: null });
   t.match(only(parse(kucoin, body("close", "upgrade match engine"))), {
-    ...{ id: null, kind: "incident", title: "upgrade match engine", status: "close", over: false, postedAt: null },
+    ...{ id: null, kind: "maintenance", title: "upgrade match engine", status: "close", over: false, postedAt: null },
   });
-  for (const msg of ["", null]) t.equal(only(parse(kucoin, body("cancelonly", msg))).title, "cancelonly");
+  for (const msg of ["", null])
+    t.match(only(parse(kucoin, body("cancelonly", msg))), { kind: "incident", title: "cancelonly" });
   areUnreadable(t, kucoin, [
     [{ code: "429000", msg: "Too Many Requests" }, 'answered an error: code "429000", "Too Many Requests"'],
     [{ code: "200000" }, "data: expected an object with status and msg, got nothing"],
@@ -84,13 +85,16 @@ void t.test("a notice of OKX is read in full", (t) => {
   t.same(notice, {
     ...{ id: "1672823400000/8/unified/1/d7352e31", kind: "maintenance", title: okxEntry.title, url: null },
     ...{ status: "completed", impact: null, over: true, subjects: ["Trading service in batches of accounts"] },
-    ...{ startedAt: new Date(1672823400000), postedAt: null, resolvedAt: new Date(1672823520000) },
+    ...{ startedAt: new Date(1672823400000), postedAt: null, resolvedAt: new Date(1672823520000), plannedEndAt: null },
   });
   t.same(JSON.parse(raw), okxEntry);
   const url = "https://www.okx.com/x";
   const disruption = { ...okxEntry, maintType: "3", state: "ongoing", href: url };
   t.match(only(parse(okx, okxBody(disruption))), { kind: "incident", over: false, resolvedAt: null, url });
   t.match(only(parse(okx, okxBody({ ...okxEntry, state: "canceled" }))), { over: true, resolvedAt: null });
+  const scheduled = { ...okxEntry, state: "scheduled" };
+  t.match(only(parse(okx, okxBody(scheduled))), { resolvedAt: null, plannedEndAt: new Date(1672823520000) });
+  t.equal(only(parse(okx, okxBody({ ...scheduled, end: "" }))).plannedEndAt, null);
   t.same(parse(okx, okxBody({ ...okxEntry, env: "2" })).list!.notices, [], "demo trading is not watched");
   t.end();
 });
@@ -226,7 +230,7 @@ void t.test("an announcement of Bitget is read in full", (t) => {
   const { raw, ...read } = only(one);
   t.same(read, {
     ...{ id: entry.annId, kind: "maintenance", title: entry.annTitle, url: entry.annUrl, status: "announced" },
-    ...{ impact: null, startedAt: published, postedAt: published, resolvedAt: null, over: true },
+    ...{ impact: null, startedAt: published, postedAt: published, resolvedAt: null, plannedEndAt: null, over: true },
     subjects: ["spot_maintenance"],
   });
   t.same(JSON.parse(raw), entry);
@@ -332,7 +336,15 @@ void t.test("Gate's newest announcement is read in full, and the socket is close
   const { raw, ...read } = lists[0]!.notices[0]!;
   t.same(read, {
     ...{ id: "101657", kind: "maintenance", title: result.title, url: result.origin_url, status: "announced" },
-    ...{ impact: null, startedAt: published, postedAt: published, resolvedAt: null, over: true, subjects: [] },
+    ...{
+      impact: null,
+      startedAt: published,
+      postedAt: published,
+      resolvedAt: null,
+      plannedEndAt: null,
+      over: true,
+      subjects: [],
+    },
   });
   t.same(JSON.parse(raw), result);
   for (const ws of server.open) await once(ws, "close");

@@ -285,7 +285,7 @@ async function announceMaintenance(pool: Pool): Promise<void> {
   const notices = [
     notice("next", ago(-9_000), {
       ...{ kind: "maintenance", postedAt: ago(900), url: "https://status.bybit.example/next" },
-      raw: JSON.stringify({ scheduled_until: ago(-12_600).toISOString() }),
+      plannedEndAt: ago(-12_600),
     }),
     notice("now", ago(300), { kind: "maintenance", postedAt: ago(900) }),
     notice("over", ago(3_000), { kind: "maintenance", over: true, postedAt: ago(5_000), resolvedAt: ago(1_000) }),

@@ -102,11 +102,12 @@ void t.test("a board with trouble on pages of others", async (t) => {
     t.equal((await api.ask("/badges/mtgox.svg?region=us-east")).status, 404);
     t.match((await api.ask("/badges/okex.json?region=us-east")).body, { detail: /Did you mean okx\?/ });
     const components = [{ state: "outage", fault: "blocked" } as const];
-    const blocked = { name: "Binance", state: "outage", components, uptimePct90d: null, typicalMs: null } as const;
-    t.equal(badgeContent("state", { ...blocked, seenFrom: "us-east" }, null).message, "Blocked");
-    t.equal(badgeContent("state", blocked, null).message, "Down");
+    const row = { name: "Binance", state: "outage", uptimePct90d: null, typicalMs: null } as const;
+    const blocked = { ...row, components, maintenance: null };
+    t.equal(badgeContent("state", { ...blocked, seenFrom: "us-east" }, null, now).message, "Blocked");
+    t.equal(badgeContent("state", blocked, null, now).message, "Down");
     const longest = { ...blocked, name: '"'.repeat(200), seenFrom: `a${"-region-of-ours".repeat(4)}` };
-    t.ok(Buffer.byteLength(badgeText(badgeContent("state", longest, "59 minutes"))) <= 1_536);
+    t.ok(Buffer.byteLength(badgeText(badgeContent("state", longest, "59 minutes", now))) <= 1_536);
   });
 
   await t.test("shields.io gets the fields that it knows, and no other", async (t) => {
@@ -169,8 +170,16 @@ void t.test("a board with trouble on pages of others", async (t) => {
 
 const shows: Show[] = ["state", "uptime", "latency"];
 /** With the longest message. */
+const now = "2026-01-31T12:00:00.000Z";
+const maintenance = { until: "2025-11-25T13:30:00.000Z", overran: true };
 const components = [{ state: "degraded", fault: "limited" }] as const;
-const figures = { state: "degraded", components, uptimePct90d: 99.998, typicalMs: 84 } as const;
+const figures = {
+  maintenance,
+  state: "degraded",
+  components,
+  uptimePct90d: 99.998,
+  typicalMs: 84,
+} as const;
 const hostileNames = [
   "</text></svg><script>alert(1)</script>",
   `"/><image href="https://x.example/y.png"/><a b="`,
@@ -189,7 +198,7 @@ void t.test("badges of hostile names are images, small, and load nothing", (t) =
     for (const show of shows)
       for (const age of [null, "35 minutes"]) {
         const venue: BadgeVenue = { name, ...figures };
-        const svg = badgeText(badgeContent(show, venue, age));
+        const svg = badgeText(badgeContent(show, venue, age, now));
         const { root, role, title, texts, elements, attributes } = readBadge(svg);
         const what = `${show} of name ${at}`;
         t.ok(Buffer.byteLength(svg) <= 1500, `${what}: ${Buffer.byteLength(svg)} bytes`);
@@ -213,7 +222,7 @@ void t.test("badges of hostile names are images, small, and load nothing", (t) =
 
 void t.test("each state has a sign of its own, and figures have none", (t) => {
   const drawn = (show: Show, venue: Partial<BadgeVenue>) =>
-    badgeText(badgeContent(show, { name: "A", ...figures, components: [], ...venue }, null));
+    badgeText(badgeContent(show, { name: "A", ...figures, components: [], ...venue }, null, now));
   const signs = (["operational", "degraded", "outage", "unknown"] as const).map(
     (state) => /scale\(\.75\)" d="([^"]+)"/.exec(drawn("state", { state }))![1],
   );

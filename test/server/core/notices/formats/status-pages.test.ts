@@ -38,6 +38,7 @@ void t.test("an incident of a Statuspage is read in full", (t) => {
     startedAt: new Date("2026-08-11T08:55:00Z"),
     postedAt: new Date("2026-08-11T09:10:05.120Z"),
     resolvedAt: new Date("2026-08-11T10:40:00Z"),
+    plannedEndAt: null,
     subjects: ["Derivatives", "WebSocket"],
   });
   t.same(JSON.parse(raw), incident, "the raw entry is kept whole");
@@ -256,8 +257,12 @@ void t.test("the open notices of an Instatus page are read in full", (t) => {
   t.same(JSON.parse(raw), instatusIncident);
   t.match(second, {
     ...{ id: instatusMaintenance.id, kind: "maintenance", status: "NOTSTARTEDYET", impact: null, over: false },
-    startedAt: instatusMaintenance.start,
+    ...{ startedAt: instatusMaintenance.start, plannedEndAt: "2026-09-05T07:00:00.000Z" },
   });
+  for (const duration of [undefined, null, "", "soon", "-5", "0", 1e300, "999999999"]) {
+    const { plannedEndAt } = only(parse(drpc, body({ activeMaintenances: [{ ...instatusMaintenance, duration }] })));
+    t.equal(plannedEndAt, null, `a duration of ${duration} is no plan`);
+  }
   t.same(others, []);
   const ended = { ...instatusIncident, status: "RESOLVED" };
   t.match(only(parse(drpc, body({ activeIncidents: [ended] }))), { over: true, resolvedAt: null });
@@ -408,7 +413,7 @@ void t.test("a report of Better Stack is read in full", (t) => {
   const ended = { over: true, resolvedAt: "2026-09-04T11:00:00Z", postedAt: null };
   t.match(readWith({ ends_at: "2026-09-04T11:00:00Z" }), ended);
   const planned = readWith({ ends_at: "2026-09-04T13:00:00Z", report_type: "maintenance" });
-  t.match(planned, { kind: "maintenance", over: false, resolvedAt: null });
+  t.match(planned, { kind: "maintenance", over: false, resolvedAt: null, plannedEndAt: "2026-09-04T13:00:00Z" });
   t.match(readWith({ aggregate_state: "Resolved" }), { over: true });
   t.match(readWith({ aggregate_state: null }), { status: "manual", over: false });
   const long = readWith({ aggregate_state: " ", report_type: `\u202e a\nb${"c".repeat(200)}` });
