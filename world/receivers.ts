@@ -341,7 +341,7 @@ async function add(
     ...channel,
     serviceRegion: null,
     credential: credentialOf(channel.format, url, true),
-    categories: null,
+    ...{ categories: null, onMaintenance: "alert" },
     open: false,
   });
   log.info("added a channel", { receiver: name, id: added.channel.id });

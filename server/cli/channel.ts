@@ -9,6 +9,7 @@ import {
   channelsOf,
   disableChannel,
   enableChannel,
+  onMaintenanceChoices,
   severityFloors,
   noChannel,
   removeChannel,
@@ -40,6 +41,11 @@ const addOptions = {
   },
   venue: { type: "string", help: "send alerts of these venues only, separated by commas (default: all)" },
   category: { type: "string", help: "send alerts of these categories of venues only (default: all)" },
+  "on-maintenance": {
+    type: "string",
+    help: "alert (default), or quiet: no alert during announced maintenance, unless the incident outlasts it",
+    values: onMaintenanceChoices,
+  },
   description: { type: "string", help: "a note for the list, at most 200 characters" },
   open: { type: "boolean", help: "also send alerts of incidents that are open now" },
   json: jsonOption,
@@ -65,6 +71,7 @@ native: signed JSON to your own URL. chat: a message to an incoming webhook. pag
         given.category === undefined
           ? null
           : optionList("--category", given.category).map((category) => optionWord("--category", categories, category)),
+      onMaintenance: optionWord("--on-maintenance", onMaintenanceChoices, given["on-maintenance"] ?? "alert"),
       description: descriptionOf(given.description ?? ""),
       open: values["open"] === true,
     };
@@ -344,9 +351,10 @@ function formatText({ format, serviceRegion }: Channel): string {
   return serviceRegion === null ? format : `${format} ${serviceRegion}`;
 }
 
-function filterText({ floor, venues, categories }: Channel): string {
+function filterText({ floor, venues, categories, onMaintenance }: Channel): string {
   const filters = [venues, categories].flatMap((values) => values?.join(",") ?? []);
-  return [floor === "outage" ? "outages" : "all", ...filters].join(" of ");
+  const filter = [floor === "outage" ? "outages" : "all", ...filters].join(" of ");
+  return onMaintenance === "quiet" ? `${filter}, quiet in announced maintenance` : filter;
 }
 
 function lastAttemptText({ lastAttempt }: Channel): string {

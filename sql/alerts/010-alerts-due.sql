@@ -1,4 +1,5 @@
--- Whether the dispatcher has work: whether events wait in the outbox; in how many milliseconds the next delivery of a
+-- Whether the dispatcher has work: whether events wait in the outbox, or an incident has outlasted announced maintenance;
+-- in how many milliseconds the next delivery of a
 -- channel may be sent (0: now, null: none is queued); the database's timeline. On a new timeline nothing leaves the
 -- outbox until the lost history is restored (sql/engine/075-after-promotion.sql).
 --
@@ -13,8 +14,9 @@ as $$
 begin
   return query
   select
-    r.is_restored and exists (
-      select from alert_event e where e.dispatched_at is null and e.dropped_at is null
+    r.is_restored and (
+      exists (select from alert_event e where e.dispatched_at is null and e.dropped_at is null)
+      or exists (select from engine.overrun_deliveries())
     ),
     current_timeline(),
     case when r.is_restored then (

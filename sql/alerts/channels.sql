@@ -10,6 +10,7 @@ select
     'floor', c.severity_floor,
     'venues', c.venues,
     'categories', c.categories,
+    'onMaintenance', c.on_maintenance,
     'state', case when c.removed_at is not null then 'removed' when c.off_at is not null then 'off' else 'on' end,
     'offSince', api.iso(c.off_at),
     'offCause', c.off_cause,

@@ -22,11 +22,23 @@ retracted as (
   select w.event_id from waiting w join incident i using (incident_id) where i.retracted_at is not null
 ),
 concerned as materialized (
-  select w.event_id, w.incident_id, w.kind, c.channel_id, c.off_at, c.off_cause
+  select
+    w.event_id, w.incident_id, w.kind, c.channel_id, c.off_at, c.off_cause,
+    c.on_maintenance = 'quiet' and w.kind <> 'closed' and m.lasts as is_quiet
   from waiting w
   join incident i using (incident_id)
   join component p using (component_id)
   join venue v using (venue_id)
+  -- evaluated once per event, as many channels get the same
+  cross join lateral (
+    select coalesce(
+      api.maintenance_beside(
+        v.venue_id, i.started_at, i.opened_at, case when i.closed_at is not null then i.last_bad_at end
+      ) ->> 'overran' = 'false',
+      false
+    ) as lasts
+    offset 0
+  ) m
   join channel c
     on c.removed_at is null
     and c.after_event_id < w.event_id
@@ -42,6 +54,7 @@ recipients as (
     or exists (
       select from concerned b
       where b.incident_id = t.incident_id and b.channel_id = t.channel_id and b.kind <> 'closed' and b.off_at is null
+        and not b.is_quiet
     )
     or exists (
       select
@@ -57,11 +70,11 @@ added as (
     t.channel_id,
     t.event_id,
     'event',
-    case when t.off_at is null then 'due' else 'skipped' end,
-    case when t.off_at is not null then 'the channel was off' end,
+    case when t.off_at is null and not t.is_quiet then 'due' else 'skipped' end,
+    case when t.off_at is not null then 'the channel was off' when t.is_quiet then engine.quiet_reason() end,
     n.now,
     n.now,
-    case when t.off_at is not null then n.now end
+    case when t.off_at is not null or t.is_quiet then n.now end
   from recipients t
   cross join n
   order by t.event_id, t.channel_id

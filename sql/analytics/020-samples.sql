@@ -252,10 +252,14 @@ select
   d.measured_minutes,
   d.down_minutes,
   d.degraded_minutes,
-  api.uptime_pct(d.measured_minutes, d.down_minutes) as uptime_pct
+  api.uptime_pct(d.measured_minutes, d.down_minutes) as uptime_pct,
+  coalesce(m.minutes, 0) as maintenance_minutes,
+  coalesce(m.measured_minutes, 0) as maintenance_measured_minutes,
+  coalesce(m.down_minutes, 0) as maintenance_down_minutes
 from api.component_day d
 left join component c using (component_id)
-left join venue v using (venue_id);
+left join venue v using (venue_id)
+left join api.maintenance_day m on m.component_id = d.component_id and m.day = d.day;
 
 comment on view analytics.component_days is
 'One row per UTC day of a component. Kept forever. No row if no minute was measured. Today is still incomplete.';
@@ -268,6 +272,11 @@ comment on column analytics.component_days.degraded_minutes is 'Measured minutes
 comment on column analytics.component_days.uptime_pct is
 'Share of measured minutes that were not down, in per cent, however few were measured; truncated to three decimals, '
 'never rounded up';
+comment on column analytics.component_days.maintenance_minutes is
+'Minutes of maintenance that the venue had announced, as many as should have been measured';
+comment on column analytics.component_days.maintenance_measured_minutes is 'Measured minutes among them';
+comment on column analytics.component_days.maintenance_down_minutes is
+'Those of them that were down. The uptime without maintenance is that of the other measured minutes';
 
 create view analytics.days as
 select
@@ -280,9 +289,13 @@ select
   d.rest_down_minutes,
   d.stream_minutes as stream_measured_minutes,
   d.stream_down_minutes,
-  api.uptime_pct(d.measured_minutes, d.down_minutes) as uptime_pct
+  api.uptime_pct(d.measured_minutes, d.down_minutes) as uptime_pct,
+  coalesce(m.minutes, 0) as maintenance_minutes,
+  coalesce(m.measured_minutes, 0) as maintenance_measured_minutes,
+  coalesce(m.down_minutes, 0) as maintenance_down_minutes
 from api.venue_day d
-left join venue v using (venue_id);
+left join venue v using (venue_id)
+left join api.maintenance_day m on m.venue_id = d.venue_id and m.day = d.day and m.component_id is null;
 
 comment on view analytics.days is
 'One row per UTC day of a venue, as in the bars of the board. Kept forever. No row if no minute was measured. Today '
@@ -305,6 +318,11 @@ comment on column analytics.days.stream_down_minutes is
 comment on column analytics.days.uptime_pct is
 'Share of measured minutes that were not down, in per cent, however few were measured; truncated to three decimals, '
 'never rounded up';
+comment on column analytics.days.maintenance_minutes is
+'Minutes of maintenance that the venue had announced, as many as should have been measured';
+comment on column analytics.days.maintenance_measured_minutes is 'Measured minutes among them';
+comment on column analytics.days.maintenance_down_minutes is
+'Those of them that were down. The uptime without maintenance is that of the other measured minutes';
 
 create view analytics.latency_days as
 select

@@ -125,3 +125,123 @@ select
   sum(h.degraded_minutes)::int
 from hours h
 group by 1, 2;
+
+-- How many minutes of announced maintenance there were, and how venues did in them: what an uptime without maintenance
+-- leaves out. The main uptime counts these minutes like all others.
+
+-- The first whole minute that begins at an instant or after it.
+create function api.minute_from(at timestamptz) returns timestamptz
+language sql immutable parallel safe
+return time_bucket('1 minute', at + interval '59.999999 seconds');
+
+-- From the minutes themselves, by UTC day: of each venue (no component) and of each of its components. A minute belongs
+-- to maintenance if it begins within a window that counts. `minutes`: as many should have been measured.
+--
+-- A separate function, planned for its span, as api.open_venue_hours is.
+create function api.maintenance_counts(counted_from timestamptz, counted_to timestamptz)
+returns table (
+  venue_id smallint,
+  component_id integer,
+  day timestamptz,
+  minutes integer,
+  measured_minutes integer,
+  down_minutes integer,
+  degraded_minutes integer
+)
+language plpgsql stable security definer parallel safe
+set search_path = venuewatch, pg_temp
+set plan_cache_mode = force_custom_plan
+as $$
+#variable_conflict use_column
+begin
+  -- the usual case
+  if not exists (select from api.maintenance_window w where w.from_at < counted_to and w.over_at > counted_from) then
+    return;
+  end if;
+  return query
+  with covered as materialized (
+    select
+      w.venue_id,
+      range_agg(tstzrange(api.minute_from(w.from_at), api.minute_from(w.over_at)))
+        * tstzmultirange(tstzrange(counted_from, counted_to)) as minutes
+    from api.maintenance_window w
+    where w.from_at < counted_to and w.over_at > counted_from
+    group by w.venue_id
+  ),
+  pieces as materialized (
+    select c.venue_id, d.day, lower(p.piece) as from_at, upper(p.piece) as to_at
+    from covered c
+    cross join lateral generate_series(
+      date_bin('1 day', lower(c.minutes), 'epoch'), upper(c.minutes), interval '24 hours'
+    ) as d (day)
+    cross join lateral unnest(
+      c.minutes * tstzmultirange(tstzrange(d.day, d.day + interval '24 hours'))
+    ) as p (piece)
+  ),
+  watched as (
+    select v.venue_id, null::integer as component_id, v.watched_from, v.unwatched from venue v
+    union all
+    select c.venue_id, c.component_id, c.watched_from, c.unwatched from component c
+  ),
+  scheduled as (
+    select
+      w.venue_id,
+      w.component_id,
+      p.day,
+      sum(api.scheduled_minutes(w.watched_from, w.unwatched, p.from_at, p.to_at))::int as minutes
+    from pieces p
+    join watched w using (venue_id)
+    group by w.venue_id, w.component_id, p.day
+  ),
+  measured as (
+    select
+      p.venue_id,
+      null::integer as component_id,
+      p.day,
+      count(*)::int as minutes,
+      count(*) filter (where m.down)::int as down,
+      count(*) filter (where m.bad and not m.down)::int as degraded
+    from pieces p
+    join venue_minute m on m.venue_id = p.venue_id and m.minute >= p.from_at and m.minute < p.to_at
+    -- for the planner, which excludes chunks by these
+    where m.minute >= counted_from and m.minute < counted_to
+    group by p.venue_id, p.day
+    union all
+    select
+      p.venue_id,
+      c.component_id,
+      p.day,
+      count(*)::int,
+      count(*) filter (where m.down)::int,
+      count(*) filter (where m.bad and not m.down)::int
+    from pieces p
+    join component c using (venue_id)
+    join component_minute m on m.component_id = c.component_id and m.minute >= p.from_at and m.minute < p.to_at
+    where m.minute >= counted_from and m.minute < counted_to and m.measured
+    group by p.venue_id, c.component_id, p.day
+  )
+  select
+    s.venue_id,
+    s.component_id,
+    s.day,
+    -- a measured minute was scheduled, whatever the registry's dates say
+    greatest(s.minutes, coalesce(m.minutes, 0)),
+    coalesce(m.minutes, 0),
+    coalesce(m.down, 0),
+    coalesce(m.degraded, 0)
+  from scheduled s
+  left join measured m
+    on m.venue_id = s.venue_id and m.component_id is not distinct from s.component_id and m.day = s.day
+  where s.minutes > 0 or m.minutes > 0;
+end;
+$$;
+
+-- The published ones: days that are over as upkeep added them up, the current one from its minutes.
+create view api.maintenance_day as
+select m.*
+from maintenance_day m
+where m.day < (select w.days_to from api.counted_to w)
+union all
+select c.*
+from api.counted_to w
+cross join lateral api.maintenance_counts(w.days_to, w.published_to) c;

@@ -76,3 +76,26 @@ return row(
   api.uptime_low(measured, down, scheduled),
   api.uptime_high(measured, down, scheduled)
 )::api.uptime_basis;
+
+-- An uptime without announced maintenance, with its basis, from the sums of all minutes and of those of maintenance;
+-- null if no maintenance was announced, and it is the uptime itself.
+create function api.without_maintenance(
+  scheduled bigint, measured bigint, down bigint, of_scheduled bigint, of_measured bigint, of_down bigint
+)
+returns json
+language sql immutable parallel safe
+return case when of_scheduled > 0 then (
+  select json_build_object(
+    'maintenanceMinutes', of_scheduled,
+    'uptimePct', u."uptimePct",
+    'measuredMinutes', u."measuredMinutes",
+    'scheduledMinutes', u."scheduledMinutes",
+    'coveragePct', u."coveragePct",
+    'uptimePctLow', u."uptimePctLow",
+    'uptimePctHigh', u."uptimePctHigh",
+    'downMinutes', case when measured > of_measured then down - of_down end
+  )
+  from api.uptime_basis(
+    coalesce(measured, 0) - of_measured, coalesce(down, 0) - of_down, scheduled - of_scheduled
+  ) u
+) end;

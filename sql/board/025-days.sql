@@ -1,7 +1,8 @@
 -- The days of the ninety-day bars, and the uptime of each.
 
 -- The UTC days of each venue. Every venue has every day of the window, with as many scheduled minutes as are over and
--- published. On a day without measurements the other columns are null, not zero. `venue_ids` null: all venues.
+-- published. On a day without measurements the other columns are null, not zero; so are those of announced maintenance
+-- on a day without it. `venue_ids` null: all venues.
 create function api.days(window_days integer, venue_ids smallint[] default null)
 returns table (
   venue_id smallint,
@@ -13,7 +14,10 @@ returns table (
   rest_minutes integer,
   rest_down_minutes integer,
   stream_minutes integer,
-  stream_down_minutes integer
+  stream_down_minutes integer,
+  maintenance_minutes integer,
+  maintenance_measured_minutes integer,
+  maintenance_down_minutes integer
 )
 language sql stable
 begin atomic
@@ -26,7 +30,8 @@ begin atomic
       coalesce(m.measured_minutes, 0)
     ),
     m.measured_minutes, m.down_minutes, m.degraded_minutes,
-    m.rest_minutes, m.rest_down_minutes, m.stream_minutes, m.stream_down_minutes
+    m.rest_minutes, m.rest_down_minutes, m.stream_minutes, m.stream_down_minutes,
+    a.minutes, a.measured_minutes, a.down_minutes
   from (
     select d.day, d.from_at, least(d.from_at + interval '24 hours', k.published_to) as to_at
     from api.clock k
@@ -45,6 +50,7 @@ begin atomic
     where d.day >= (select (k.today - window_days + 1)::timestamp at time zone 'UTC' from api.clock k)
       and (venue_ids is null or d.venue_id = any (venue_ids))
   ) m on m.venue_id = v.venue_id and m.day = c.from_at
+  left join api.maintenance_day a on a.venue_id = v.venue_id and a.day = c.from_at and a.component_id is null
   where v.published and (venue_ids is null or v.venue_id = any (venue_ids))
   -- An optimisation fence, because callers use each value several times: without this line each use computes it again,
   -- and none of its functions is inlined.
@@ -62,10 +68,14 @@ create type api.uptime as (
   "uptimePctLow"     numeric,
   "uptimePctHigh"    numeric,
   "downMinutes"      integer,
-  "degradedMinutes"  integer
+  "degradedMinutes"  integer,
+  "withoutMaintenance" json
 );
 
-create function api.uptime_day(day date, scheduled integer, measured integer, down integer, degraded integer)
+create function api.uptime_day(
+  day date, scheduled integer, measured integer, down integer, degraded integer,
+  of_scheduled integer, of_measured integer, of_down integer
+)
 returns api.uptime
 language sql immutable parallel safe
 return row(
@@ -77,5 +87,6 @@ return row(
   api.uptime_low(measured, down, scheduled),
   api.uptime_high(measured, down, scheduled),
   down,
-  degraded
+  degraded,
+  api.without_maintenance(scheduled, measured, down, of_scheduled, of_measured, of_down)
 )::api.uptime;

@@ -63,6 +63,16 @@ begin atomic
     where d.day >= (select w.from_at from w)
       and d.component_id = any (array(select o.component_id from component o where o.venue_id = any (venue_ids)))
     group by d.component_id
+  ),
+  maintained as (
+    select
+      m.component_id,
+      sum(m.minutes) as minutes,
+      sum(m.measured_minutes) as measured_minutes,
+      sum(m.down_minutes) as down_minutes
+    from api.maintenance_day m
+    where m.venue_id = any (venue_ids) and m.component_id is not null and m.day >= (select w.from_at from w)
+    group by m.component_id
   )
   select
     c.venue_id,
@@ -77,13 +87,17 @@ begin atomic
         'uptimePctLow', u."uptimePctLow",
         'uptimePctHigh', u."uptimePctHigh",
         'downMinutes', d.down_minutes,
-        'degradedMinutes', d.degraded_minutes
+        'degradedMinutes', d.degraded_minutes,
+        'withoutMaintenance', api.without_maintenance(
+          u."scheduledMinutes", d.measured_minutes, d.down_minutes, a.minutes, a.measured_minutes, a.down_minutes
+        )
       )
       order by c.position
     )
   from component c
   cross join w
   left join counted d using (component_id)
+  left join maintained a using (component_id)
   cross join lateral api.uptime_basis(
     d.measured_minutes,
     d.down_minutes,
@@ -122,6 +136,7 @@ returns table (
   venue_id       smallint,
   down_minutes   bigint,
   uptime         api.uptime_basis,
+  without_maintenance json,
   typical_p50_ms integer,
   typical_p95_ms integer,
   typical_hours  bigint,
@@ -146,7 +161,10 @@ begin
       sum(d.rest_minutes) as rest_minutes,
       sum(d.rest_down_minutes) as rest_down_minutes,
       sum(d.stream_minutes) as stream_minutes,
-      sum(d.stream_down_minutes) as stream_down_minutes
+      sum(d.stream_down_minutes) as stream_down_minutes,
+      coalesce(sum(d.maintenance_minutes), 0) as maintenance,
+      coalesce(sum(d.maintenance_measured_minutes), 0) as maintenance_measured,
+      coalesce(sum(d.maintenance_down_minutes), 0) as maintenance_down
     from api.days(window_days, venue_ids) d
     group by grouping sets ((d.venue_id), ())
   )
@@ -154,6 +172,7 @@ begin
     u.venue_id,
     u.down_minutes,
     a.basis,
+    a.without_maintenance,
     h.p50_ms,
     h.p95_ms,
     coalesce(h.hours, 0),
@@ -172,6 +191,7 @@ begin
       'uptimePct', (a.basis)."uptimePct",
       'uptimePctLow', (a.basis)."uptimePctLow",
       'uptimePctHigh', (a.basis)."uptimePctHigh",
+      'withoutMaintenance', a.without_maintenance,
       'rest', api.uptime_part(u.rest_minutes, u.rest_down_minutes, u.scheduled_minutes),
       'streams', api.uptime_part(u.stream_minutes, u.stream_down_minutes, u.scheduled_minutes),
       'components', coalesce(c.components, '[]'),
@@ -186,7 +206,12 @@ begin
     ) end
   from uptime u
   cross join lateral (
-    select api.uptime_basis(u.measured_minutes, u.down_minutes, u.scheduled_minutes) as basis
+    select
+      api.uptime_basis(u.measured_minutes, u.down_minutes, u.scheduled_minutes) as basis,
+      api.without_maintenance(
+        u.scheduled_minutes, u.measured_minutes, u.down_minutes, u.maintenance, u.maintenance_measured,
+        u.maintenance_down
+      ) as without_maintenance
   ) a
   left join venue v using (venue_id)
   left join api.component_uptimes(window_days, venue_ids) c using (venue_id)

@@ -9,6 +9,9 @@ returns table (
   scheduled          bigint,
   measured           bigint,
   down               bigint,
+  maintenance        bigint,
+  maintenance_measured bigint,
+  maintenance_down   bigint,
   days               json,
   "uptimePct"        numeric,
   "measuredMinutes"  bigint,
@@ -26,14 +29,22 @@ as $$
       sum(d.scheduled_minutes) as scheduled,
       sum(d.measured_minutes) as measured,
       sum(d.down_minutes) as down,
+      coalesce(sum(d.maintenance_minutes), 0) as maintenance,
+      coalesce(sum(d.maintenance_measured_minutes), 0) as maintenance_measured,
+      coalesce(sum(d.maintenance_down_minutes), 0) as maintenance_down,
       json_agg(
-        api.uptime_day(d.day, d.scheduled_minutes, d.measured_minutes, d.down_minutes, d.degraded_minutes)
+        api.uptime_day(
+          d.day, d.scheduled_minutes, d.measured_minutes, d.down_minutes, d.degraded_minutes,
+          d.maintenance_minutes, d.maintenance_measured_minutes, d.maintenance_down_minutes
+        )
         order by d.day
       ) as days
     from api.days(90) d
     group by d.venue_id
   )
-  select b.venue_id, b.measured_days, b.scheduled, b.measured, b.down, b.days, u.*
+  select
+    b.venue_id, b.measured_days, b.scheduled, b.measured, b.down, b.maintenance, b.maintenance_measured,
+    b.maintenance_down, b.days, u.*
   from bars b
   cross join lateral api.uptime_basis(b.measured, b.down, b.scheduled) u
 $$;
@@ -179,6 +190,9 @@ begin
             'coveragePct', u."coveragePct",
             'uptimePctLow', u."uptimePctLow",
             'uptimePctHigh', u."uptimePctHigh",
+            'withoutMaintenance', api.without_maintenance(
+              u.scheduled, u.measured, u.down, u.maintenance, u.maintenance_measured, u.maintenance_down
+            ),
             'typicalMs', t.p50_ms,
             'typicalMinutes', coalesce(t.minutes, 0),
             'typicalAsOf', api.iso(t.holds_from),
@@ -199,6 +213,9 @@ begin
       sum(u.scheduled)::bigint as scheduled,
       sum(u.measured)::bigint as measured,
       sum(u.down)::bigint as down,
+      sum(u.maintenance)::bigint as maintenance,
+      sum(u.maintenance_measured)::bigint as maintenance_measured,
+      sum(u.maintenance_down)::bigint as maintenance_down,
       coalesce(sum(i.n), 0) as active_incidents
     from rows r
     left join api.board_uptimes() u using (venue_id)
@@ -269,6 +286,9 @@ begin
           'coveragePct', u."coveragePct",
           'uptimePctLow', u."uptimePctLow",
           'uptimePctHigh', u."uptimePctHigh",
+          'withoutMaintenance', api.without_maintenance(
+            b.scheduled, b.measured, b.down, b.maintenance, b.maintenance_measured, b.maintenance_down
+          ),
           'medianLatencyMs', t.p50_ms,
           'medianLatencyMinutes', coalesce(t.minutes, 0),
           'medianLatencyAsOf', api.iso(t.holds_from),

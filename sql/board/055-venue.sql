@@ -236,7 +236,10 @@ begin
   ),
   days as (
     select json_agg(
-      api.uptime_day(d.day, d.scheduled_minutes, d.measured_minutes, d.down_minutes, d.degraded_minutes)
+      api.uptime_day(
+        d.day, d.scheduled_minutes, d.measured_minutes, d.down_minutes, d.degraded_minutes,
+        d.maintenance_minutes, d.maintenance_measured_minutes, d.maintenance_down_minutes
+      )
       order by d.day
     ) as days
     from api.days(90, array(select venue_id from chosen)) d
@@ -277,6 +280,7 @@ begin
         'coveragePct', (r.uptime)."coveragePct",
         'uptimePctLow', (r.uptime)."uptimePctLow",
         'uptimePctHigh', (r.uptime)."uptimePctHigh",
+        'withoutMaintenance', r.without_maintenance,
         'typicalMs', t.p50_ms,
         'typicalMinutes', coalesce(t.minutes, 0),
         'typicalAsOf', api.iso(t.holds_from),

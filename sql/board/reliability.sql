@@ -40,6 +40,7 @@ select
         'coveragePct', (f.uptime)."coveragePct",
         'uptimePctLow', (f.uptime)."uptimePctLow",
         'uptimePctHigh', (f.uptime)."uptimePctHigh",
+        'withoutMaintenance', f.without_maintenance,
         'typicalP50Ms', f.typical_p50_ms,
         'typicalP95Ms', f.typical_p95_ms,
         'typicalHours', f.typical_hours,

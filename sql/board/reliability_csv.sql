@@ -31,7 +31,11 @@ select
   b.outages,
   b."openIncidents",
   b."meanIncidentSeconds",
-  b."longestIncidentSeconds"
+  b."longestIncidentSeconds",
+  coalesce(n."maintenanceMinutes", 0) as "maintenanceMinutes",
+  -- the same as above without maintenance
+  case when n."maintenanceMinutes" > 0 then n."uptimePct" else b."uptimePct" end as "uptimePctWithoutMaintenance",
+  case when n."maintenanceMinutes" > 0 then n."downMinutes" else b."downMinutes" end as "downMinutesWithoutMaintenance"
 from api.clock k
 cross join api.reliability(
   $1::int, array(select v.venue_id from api.venue v where $2::text is null or v.category = $2)
@@ -43,6 +47,10 @@ cross join lateral json_to_record(r.body) as b (
   "uptimePct" numeric, "uptimePctLow" numeric, "uptimePctHigh" numeric, rest json, streams json, "downMinutes" bigint,
   "degradedMinutes" bigint, "typicalP50Ms" integer, "typicalP95Ms" integer, "typicalHours" bigint, incidents bigint,
   outages bigint,
-  "openIncidents" bigint, "meanIncidentSeconds" bigint, "longestIncidentSeconds" bigint
+  "openIncidents" bigint, "meanIncidentSeconds" bigint, "longestIncidentSeconds" bigint,
+  "withoutMaintenance" json
+)
+cross join lateral json_to_record(coalesce(b."withoutMaintenance", '{}')) as n (
+  "maintenanceMinutes" bigint, "uptimePct" numeric, "downMinutes" bigint
 )
 order by (r.uptime)."uptimePct" desc nulls last, r.down_minutes, v.position

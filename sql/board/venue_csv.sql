@@ -28,11 +28,18 @@ select
   u."uptimePctLow",
   u."uptimePctHigh",
   u."downMinutes",
-  u."degradedMinutes"
+  u."degradedMinutes",
+  coalesce(d.maintenance_minutes, 0) as "maintenanceMinutes",
+  -- the same as above on a day without maintenance
+  case when d.maintenance_minutes > 0 then (u."withoutMaintenance" ->> 'uptimePct')::numeric else u."uptimePct" end
+    as "uptimePctWithoutMaintenance",
+  case when d.maintenance_minutes > 0 then (u."withoutMaintenance" ->> 'downMinutes')::bigint else u."downMinutes" end
+    as "downMinutesWithoutMaintenance"
 from api.clock k
 cross join measured m
 cross join days d
 cross join lateral api.uptime_day(
-  d.day, d.scheduled_minutes, d.measured_minutes, d.down_minutes, d.degraded_minutes
+  d.day, d.scheduled_minutes, d.measured_minutes, d.down_minutes, d.degraded_minutes,
+  d.maintenance_minutes, d.maintenance_measured_minutes, d.maintenance_down_minutes
 ) as u
 order by d.day

@@ -17,7 +17,7 @@ begin
       ('{vw_core}', '{select}', '{probe_login}'),
       ('{vw_web}', '{select}', '{
         sample,sample_minute,sample_hour,component_minute,venue_minute,component_hour,venue_hour,component_day,
-        venue_day,latency_day,
+        venue_day,maintenance_day,latency_day,
         venue_latency_day,usual_hour,rest_hour,stream_hour,latency_hour,
         excluded_minute,regions_published,components_published,added_up,hours_kept,typical_week,open_hour,
         shown_probe,probe,engine_clock,region_state,component_state,venue_state,

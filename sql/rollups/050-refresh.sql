@@ -203,6 +203,52 @@ begin
 end;
 $$;
 
+-- Counts the minutes of announced maintenance on whole days again: measurements arrive late, and venues change what they
+-- announced. Days that were written as days stay as they are.
+create procedure upkeep.store_maintenance(from_at timestamptz, to_at timestamptz)
+language plpgsql
+as $$
+declare
+  first   timestamptz := greatest(
+    from_at, to_at - upkeep.minutes_kept(), (select a.days_from from added_up a)
+  );
+  changed bigint;
+begin
+  with counted as materialized (
+    select c.* from api.maintenance_counts(first, to_at) c
+  ),
+  gone as (
+    delete from maintenance_day m
+    where m.day >= first and m.day < to_at
+      and not exists (
+        select
+        from counted c
+        where c.day = m.day and c.venue_id = m.venue_id and c.component_id is not distinct from m.component_id
+      )
+    returning m.day
+  ),
+  stored as (
+    insert into maintenance_day as m (
+      venue_id, component_id, day, minutes, measured_minutes, down_minutes, degraded_minutes
+    )
+    select c.venue_id, c.component_id, c.day, c.minutes, c.measured_minutes, c.down_minutes, c.degraded_minutes
+    from counted c
+    on conflict (day, venue_id, component_id) do update
+    set minutes = excluded.minutes, measured_minutes = excluded.measured_minutes,
+      down_minutes = excluded.down_minutes, degraded_minutes = excluded.degraded_minutes
+    where (m.minutes, m.measured_minutes, m.down_minutes, m.degraded_minutes)
+      is distinct from
+      (excluded.minutes, excluded.measured_minutes, excluded.down_minutes, excluded.degraded_minutes)
+    returning m.day
+  )
+  select count(*) into changed from (select day from gone union all select day from stored) d;
+  if changed > 0 then
+    call upkeep.published_past_changed(first);
+  end if;
+  commit;
+end;
+$$;
+
 -- Adds up what has ended since the last call. Published figures come from these hours before `hours_to` and days before
 -- `days_to`, and from minutes after them; so these advance only when everything before them exists.
 create procedure upkeep.add_up(at timestamptz)
@@ -224,6 +270,7 @@ begin
     if days_over > before.days_to then
       call upkeep.refresh('component_day', before.days_to, days_over);
       call upkeep.refresh('venue_day', before.days_to, days_over);
+      call upkeep.store_maintenance(before.days_to, days_over);
     end if;
     update added_up m set hours_to = greatest(m.hours_to, hours_over), days_to = greatest(m.days_to, days_over);
     commit;
@@ -246,6 +293,7 @@ begin
   call upkeep.refresh('venue_hour', time_bucket('1 hour', from_at), least(day_end, made.hours_to));
   call upkeep.refresh('component_day', day_start, least(day_end, made.days_to));
   call upkeep.refresh('venue_day', day_start, least(day_end, made.days_to));
+  call upkeep.store_maintenance(day_start, least(day_end, made.days_to));
   call upkeep.refresh('latency_day', day_start, day_end);
   call upkeep.refresh('venue_latency_day', day_start, day_end);
   -- Refresh closed buckets only: refreshing the open one rewrites all its rows, and its hours are quick to read.

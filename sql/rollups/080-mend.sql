@@ -49,6 +49,9 @@ begin
   end if;
   if first < last then
     call upkeep.refresh(rollup, first, last, force => true);
+    if rollup = 'venue_day' then
+      call upkeep.store_maintenance(first, last);
+    end if;
   end if;
 end;
 $$;

@@ -327,6 +327,20 @@ with no data;
 
 create index venue_day_by_venue on venue_day (venue_id, day desc);
 
+-- The minutes of announced maintenance on each UTC day that is over: of a venue (no component) and of each of its
+-- components. No row on other days.
+create table maintenance_day (
+  venue_id         smallint not null references venue,
+  component_id     integer references component,
+  day              timestamptz not null,
+  -- as many should have been measured
+  minutes          integer not null,
+  measured_minutes integer not null,
+  down_minutes     integer not null,
+  degraded_minutes integer not null,
+  unique nulls not distinct (day, venue_id, component_id)
+);
+
 -- Up to when all hours and all days are added up. What is after that is read from the minutes.
 create table added_up (
   -- there is one row

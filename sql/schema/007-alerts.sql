@@ -39,6 +39,8 @@ create table channel (
   -- null: all
   venues         text[],
   categories     text[],
+  -- quiet: it hears of incidents during announced maintenance only if they outlast it
+  on_maintenance text not null default 'alert' check (on_maintenance in ('alert', 'quiet')),
   -- what had happened by then was not for it
   after_event_id bigint not null,
   created_at     timestamptz not null,
@@ -60,7 +62,7 @@ create table channel (
 );
 
 -- One event for one channel, and how it goes. `event`: because it happened; `open`: because the channel asked for what
--- was open when it began or was switched on again; `replay` and `test`: because an operator asked.
+-- was open when it began or was switched on again, or what outlasted announced maintenance; `replay` and `test`: because an operator asked.
 create table delivery (
   delivery_id      bigint generated always as identity primary key,
   channel_id       integer not null references channel,
@@ -96,6 +98,7 @@ create unique index delivery_once on delivery (channel_id, event_id) where cause
 create index delivery_line on delivery (channel_id, event_id) where state = 'due' and cause in ('event', 'open');
 create index delivery_under_way on delivery (channel_id, claimed_until)
 where state = 'due' and cause in ('event', 'open') and claimed_until is not null;
+create index delivery_quiet on delivery (event_id) where state = 'skipped' and reason = 'announced maintenance';
 create index delivery_due_by_hand on delivery (delivery_id) where state = 'due' and cause in ('replay', 'test');
 create index delivery_of_event on delivery (event_id, channel_id);
 create index delivery_told on delivery (ended_at) include (told_after_ms, event_id) where told_after_ms is not null;

@@ -16,6 +16,7 @@ export interface ChannelGiven {
   floor?: "degraded" | "outage";
   venues?: string[];
   categories?: string[];
+  onMaintenance?: "alert" | "quiet";
   /** Events up to this one precede the channel and are not sent to it. */
   after?: number;
 }
@@ -34,6 +35,7 @@ export async function addChannel(
     floor = "degraded",
     venues,
     categories,
+    onMaintenance = "alert",
     after = 0,
   }: ChannelGiven = {},
 ): Promise<number> {
@@ -42,13 +44,13 @@ export async function addChannel(
   const [row] = await db.query<{ id: number }>(sql`
     insert into channel (
       format, service_region, shown_as, description, destination, secret, former_secret, former_until, severity_floor,
-      venues, categories, after_event_id, created_at
+      venues, categories, on_maintenance, after_event_id, created_at
     )
     values (
       ${to.format}, ${to.format === "paging" ? to.serviceRegion : null}, 'shown', '',
       ${sealing.seal(destination, "destination")}, ${secret ?? null}, ${former ?? null},
       case when ${former !== undefined} then clock_timestamp() + interval '1 day' end,
-      ${floor}, ${venues ?? null}::text[], ${categories ?? null}::text[], ${after}, clock_timestamp()
+      ${floor}, ${venues ?? null}::text[], ${categories ?? null}::text[], ${onMaintenance}, ${after}, clock_timestamp()
     )
     returning channel_id as id
   `);

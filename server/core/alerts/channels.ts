@@ -15,6 +15,7 @@ export interface Channel {
   /** Null: all. */
   venues: string[] | null;
   categories: string[] | null;
+  onMaintenance: OnMaintenance;
   state: "on" | "off" | "removed";
   offSince: string | null;
   offCause: "operator" | "failures" | "gone" | null;
@@ -38,6 +39,10 @@ export interface Channel {
 
 export const severityFloors = ["degraded", "outage"] as const;
 type Floor = (typeof severityFloors)[number];
+
+/** `quiet`: no alert of an incident during maintenance that its venue announced, unless it outlasts the maintenance. */
+export const onMaintenanceChoices = ["alert", "quiet"] as const;
+type OnMaintenance = (typeof onMaintenanceChoices)[number];
 
 /** Oldest first. */
 export async function channelsOf(
@@ -95,6 +100,7 @@ export interface NewChannel {
   /** Null: all. */
   venues: readonly string[] | null;
   categories: readonly string[] | null;
+  onMaintenance: OnMaintenance;
   /** Also queue alerts of incidents that are open now. */
   open: boolean;
 }
@@ -128,6 +134,7 @@ export async function addChannel(pool: Pool, sealing: Sealing, wanted: NewChanne
       wanted.floor,
       wanted.venues,
       wanted.categories,
+      wanted.onMaintenance,
     ]);
     const { channel_id: id } = row!;
     const queued = wanted.open ? await backfillOpenIncidents(tx, id) : 0;

@@ -207,8 +207,9 @@ async function expandNext(db: DispatcherOptions["db"]): Promise<Expanded> {
   return db.transaction(async (tx) => {
     const [outbox] = await tx.file<{ held: boolean }>("hold_outbox");
     if (!outbox!.held) return nothingExpanded;
+    const overrun = await tx.file("send_overrun", [null]);
     const [row] = await tx.file<Expanded>("expand_alerts", [null, deliveriesAtOnce]);
-    return row!;
+    return { ...row!, deliveries: row!.deliveries + overrun.length };
   });
 }
 

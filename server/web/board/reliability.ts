@@ -26,7 +26,7 @@ import {
   propertiesOf,
   type TableSchema,
 } from "./tables.js";
-import { excluded, uptimeBasis, uptimePct } from "./uptime.js";
+import { excluded, tableWithoutMaintenance, uptimeBasis, uptimePct, withoutMaintenance } from "./uptime.js";
 
 /**
  * `/v1/reliability`: the venues compared over a window; with an ending, as a table.
@@ -74,6 +74,7 @@ const componentUptime = object("The uptime of one component.", {
   component,
   label: componentLabel,
   ...uptimeWithBasis,
+  withoutMaintenance,
   downMinutes,
   degradedMinutes: orNull(integer("Measured minutes that were degraded; null if none was measured.", 0)),
 });
@@ -109,6 +110,7 @@ export const reliabilityVenue = named(
     downMinutes: orNull(integer("Measured minutes that were down; null if nothing was measured.", 18)),
     degradedMinutes: orNull(integer("Measured minutes that were degraded; null if nothing was measured.", 0)),
     uptimePct,
+    withoutMaintenance,
     rest: uptimePart("REST alone: down when at least half of the published endpoints are down."),
     streams: uptimePart("The socket and its streams alone: down when at least half of them are down."),
     components: list(
@@ -144,6 +146,7 @@ export const reliabilityResponse = named(
           "Over the measured minutes of all rows together; null if less than half of the scheduled ones were measured.",
       },
       ...uptimeBasis,
+      withoutMaintenance,
       typicalP50Ms: {
         ...typicalP50Ms,
         description: "The median over the hours of all rows, not a mean of the rows' medians.",
@@ -199,6 +202,7 @@ export const reliabilityTable: TableSchema = {
       "meanIncidentSeconds",
       "longestIncidentSeconds",
     ]),
+    ...tableWithoutMaintenance,
   },
 };
 

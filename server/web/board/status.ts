@@ -28,7 +28,7 @@ import { component, presentFault } from "./component.js";
 import { incident } from "./incidents.js";
 import { maintenance, maintenanceNow } from "./maintenance.js";
 import type { Boards } from "./snapshot.js";
-import { uptimeBasis, uptimePct } from "./uptime.js";
+import { uptimeBasis, uptimePct, withoutMaintenance } from "./uptime.js";
 
 /** `/v1/status`: the live board. */
 export function statusRoute(boards: Boards): RequestHandler {
@@ -73,6 +73,7 @@ const uptimeDayObject = object(
     degradedMinutes: orNull(
       integer("Other minutes in which some component was degraded or down; null if nothing was measured.", 0),
     ),
+    withoutMaintenance,
   },
 );
 
@@ -97,6 +98,7 @@ export const ninetyDays = exactly(90, "The ninety days, oldest first.", uptimeDa
         uptimePctHigh: 100,
         downMinutes: 0,
         degradedMinutes: 0,
+        withoutMaintenance: null,
       },
 );
 
@@ -141,6 +143,7 @@ const venueStatus = object("One venue on the board.", {
   },
   measuredDays: integer("Days of the ninety with a measured minute.", 90),
   ...uptimeBasis,
+  withoutMaintenance,
   typicalMs: orNull(
     integer(
       "Typical latency: the median of per-minute REST medians over seven days, all regions; null if there were fewer than 3.",
@@ -209,6 +212,7 @@ export const statusResponse = named(
           "Over all measured minutes of all rows; null if less than half of the scheduled ones were measured.",
       },
       ...uptimeBasis,
+      withoutMaintenance,
       medianLatencyMs: orNull(
         integer(
           "Typical latency of all rows: the median of per-minute REST medians over seven days; null if there were fewer than 3.",

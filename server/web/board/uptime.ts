@@ -1,5 +1,19 @@
 /** The basis of every uptime: how much was measured, the bounds that follow from what was not, and what is excluded. */
-import { instant, integer, list, object, orNull, percent, regionId, text, venueId } from "../api/shapes.js";
+import {
+  instant,
+  integer,
+  list,
+  named,
+  object,
+  orNull,
+  percent,
+  regionId,
+  type Schema,
+  shownAs,
+  text,
+  type TypeOf,
+  venueId,
+} from "../api/shapes.js";
 
 export const uptimePct = orNull(
   percent(
@@ -34,6 +48,44 @@ export const uptimeBasis = {
       "The uptime of all scheduled minutes as if no unmeasured minute had been down: 100 × (scheduled − down) ÷ scheduled minutes, rounded up to three digits. Null if nothing was measured.",
       99.987,
     ),
+  ),
+};
+
+const uptimeWithoutMaintenance = named(
+  "UptimeWithoutMaintenance",
+  object(
+    "An uptime without the minutes of maintenance that the venue announced before it began. These minutes count as neither measured nor scheduled here.",
+    {
+      maintenanceMinutes: integer(
+        "Minutes of announced maintenance that should have been measured: those that began within its window.",
+        90,
+        1,
+      ),
+      uptimePct,
+      ...uptimeBasis,
+      downMinutes: orNull(integer("Measured minutes that were down; null if none was measured.", 18)),
+    },
+  ),
+);
+
+export const withoutMaintenance: Schema<TypeOf<typeof uptimeWithoutMaintenance> | null> = shownAs(
+  {
+    ...orNull(uptimeWithoutMaintenance),
+    description: "The same without announced maintenance; null if there was none.",
+  },
+  null,
+);
+
+/** Columns of a table. Without maintenance, they repeat the figures of the row. */
+export const tableWithoutMaintenance: Record<string, Schema> = {
+  maintenanceMinutes: integer("Minutes of announced maintenance that should have been measured.", 0),
+  uptimePctWithoutMaintenance: {
+    ...uptimePct,
+    description:
+      "Percentage of the measured minutes outside announced maintenance that were not down; null if less than half of the scheduled ones were measured.",
+  },
+  downMinutesWithoutMaintenance: orNull(
+    integer("Measured minutes outside announced maintenance that were down; null if none was measured.", 18),
   ),
 };
 

@@ -46,7 +46,7 @@ import {
   propertiesOf,
   type TableSchema,
 } from "./tables.js";
-import { excluded, uptimeBasis, uptimePct } from "./uptime.js";
+import { excluded, tableWithoutMaintenance, uptimeBasis, uptimePct, withoutMaintenance } from "./uptime.js";
 import { regionView } from "./venue-state.js";
 
 /** `/v1/exchanges/{venue}` and `/v1/targets/{venue}`: one venue in detail, the same bytes on both paths. */
@@ -375,6 +375,7 @@ export const exchangeResponse = named(
         "Over the measured minutes of ninety days; null if less than half of the scheduled ones were measured.",
     },
     ...uptimeBasis,
+    withoutMaintenance,
     typicalMs: orNull(integer("As on the board.", 84)),
     typicalMinutes,
     typicalAsOf,
@@ -426,5 +427,6 @@ export const venueTable: TableSchema = {
       "downMinutes",
       "degradedMinutes",
     ]),
+    ...tableWithoutMaintenance,
   },
 };

@@ -7,7 +7,16 @@ import type { TypeOf } from "../api/shapes.js";
 import { reliabilityParameters, reliabilityResponse } from "../board/reliability.js";
 import { type Windows, dataOf } from "../board/snapshot.js";
 import { withoutEmpty } from "./board.js";
-import { counted, durationText, isolated, msText, nameList, percentText, ageText } from "./format.js";
+import {
+  counted,
+  durationText,
+  isolated,
+  msText,
+  nameList,
+  percentText,
+  withoutMaintenanceText,
+  ageText,
+} from "./format.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import { Instant, TableFrame, WindowForm } from "./parts.js";
@@ -194,14 +203,25 @@ function FleetRow({ fleet, start }: { fleet: ReliabilityData["fleet"]; start: nu
   );
 }
 
-type Available = Pick<ReliabilityRow, "uptimePct" | "uptimePctLow" | "uptimePctHigh" | "coveragePct">;
+type Available = Pick<
+  ReliabilityRow,
+  "uptimePct" | "uptimePctLow" | "uptimePctHigh" | "coveragePct" | "withoutMaintenance"
+>;
 
 function Availability({ of, start }: { of: Available; start: number | null }) {
-  const { uptimePct, uptimePctLow: low, uptimePctHigh: high, coveragePct } = of;
+  const { uptimePct, uptimePctLow: low, uptimePctHigh: high, coveragePct, withoutMaintenance } = of;
   const isDrawn = uptimePct !== null && low !== null && start !== null && low >= start;
   return (
     <>
-      <Figure>{uptimePct === null ? "not enough measured" : <b>{percentText(uptimePct)}</b>}</Figure>
+      <Figure>
+        {uptimePct === null ? "not enough measured" : <b>{percentText(uptimePct)}</b>}
+        {withoutMaintenance !== null && (
+          <>
+            <br />
+            <span class="minor">{withoutMaintenanceText(withoutMaintenance)}</span>
+          </>
+        )}
+      </Figure>
       <td>
         {isDrawn && <UptimeInterval low={low} high={high!} uptime={uptimePct} start={start} />}
         {low === null ? "not measured" : `${low} to ${percentText(high!)}`}

@@ -103,6 +103,17 @@ export function maintenanceText({ until, overran }: MaintenanceTimes, now: strin
   return overran ? `announced maintenance ${planned} overran` : `announced maintenance ${planned}`;
 }
 
+/** `99.98 % without 90 minutes of announced maintenance` */
+export function withoutMaintenanceText({ uptimePct, maintenanceMinutes }: UptimeOutside): string {
+  const minutes = `${counted(maintenanceMinutes, "minute")} of announced maintenance`;
+  return uptimePct === null ? `not enough measured without ${minutes}` : `${percentText(uptimePct)} without ${minutes}`;
+}
+
+interface UptimeOutside {
+  uptimePct: number | null;
+  maintenanceMinutes: number;
+}
+
 /** Times of an AnnouncedMaintenance object. */
 export interface MaintenanceTimes {
   /** Null: the venue names no end. */

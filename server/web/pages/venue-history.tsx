@@ -2,7 +2,16 @@ import type { ComponentChildren } from "preact";
 import { componentsOf } from "../../../shared/registry/components.js";
 import { stallBasis, type Stream, type Venue } from "../../../shared/registry/registry.js";
 import { assetPath } from "./assets.js";
-import { counted, dayText, durationText, isolated, msText, percentText, spanText } from "./format.js";
+import {
+  counted,
+  dayText,
+  durationText,
+  isolated,
+  msText,
+  percentText,
+  spanText,
+  withoutMaintenanceText,
+} from "./format.js";
 import {
   axisTop,
   type ChartArea,
@@ -88,10 +97,13 @@ interface UptimeBounds {
   uptimePct: number | null;
   uptimePctLow: number | null;
   uptimePctHigh: number | null;
+  /** Absent where it is not published; null without maintenance. */
+  withoutMaintenance?: { uptimePct: number | null; maintenanceMinutes: number } | null;
 }
 
-function uptimeText({ uptimePct }: UptimeBounds): string {
-  return uptimePct === null ? "unknown" : percentText(uptimePct);
+function uptimeText({ uptimePct, withoutMaintenance = null }: UptimeBounds): string {
+  const uptime = uptimePct === null ? "unknown" : percentText(uptimePct);
+  return withoutMaintenance === null ? uptime : `${uptime} (${withoutMaintenanceText(withoutMaintenance)})`;
 }
 
 /** The uptime if all that was not measured had been down, and if none had. */

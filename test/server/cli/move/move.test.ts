@@ -343,7 +343,7 @@ async function makePast(pool: Pool): Promise<void> {
   await addChannel(pool, sealing, {
     ...{ format: "native", serviceRegion: null, description: "über 'alles'" },
     credential: { text: "https://hooks.example.com/1", shownAs: "hooks.example.com" },
-    ...{ floor: "degraded", venues: ["okx", "kraken"], categories: null, open: false },
+    ...{ floor: "degraded", venues: ["okx", "kraken"], categories: null, onMaintenance: "quiet", open: false },
   });
   const past = { venue: "okx", component: "rest:ticker", minutes: 7 };
   await pastIncident(pool, { ...past, startedAt: new Date(midnight - 50 * dayMs) });

@@ -48,6 +48,7 @@ void t.test("a channel keeps its place in the outbox, its secrets and its log", 
       floor: "degraded",
       venues: null,
       categories: null,
+      onMaintenance: "alert",
       open: false,
       ...more,
     });

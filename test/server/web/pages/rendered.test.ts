@@ -59,7 +59,7 @@ void t.test("the operator's notice stands on every page, as text", (t) => {
 const day = (measuredMinutes: number, downMinutes = 0, degradedMinutes = 0, scheduledMinutes = 1440): Day => ({
   ...{ date: "2026-01-15", uptimePct: 100, uptimePctLow: 100, uptimePctHigh: 100 },
   ...{ measuredMinutes, scheduledMinutes, coveragePct: (100 * measuredMinutes) / scheduledMinutes },
-  ...{ downMinutes, degradedMinutes },
+  ...{ downMinutes, degradedMinutes, withoutMaintenance: null },
 });
 
 const drawn = (...days: Day[]) => renderToString(DayBars({ days }));
