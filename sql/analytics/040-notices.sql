@@ -240,3 +240,30 @@ comment on column analytics.pairings.compared is
 comment on column analytics.pairings.ahead_s is
 'For a pair: seconds by which we published before the venue, negative if the venue was first; null: unknown, or no '
 'pair';
+
+create view analytics.maintenance_windows as
+select
+  v.venue,
+  w.title,
+  w.url,
+  w.announced_at,
+  w.from_at,
+  w.until_at,
+  w.over_at
+from api.maintenance_window w
+join venue v using (venue_id);
+
+comment on view analytics.maintenance_windows is
+'One row per maintenance that a venue announced before it began, and that stands beside incidents: at most 24 hours '
+'long, of plausible times, about what we measure, and not called off. A maintenance of a feed that several venues '
+'share has a row for each.';
+comment on column analytics.maintenance_windows.venue is 'Venue id';
+comment on column analytics.maintenance_windows.title is 'Title, by the venue';
+comment on column analytics.maintenance_windows.url is 'The venue''s page about it; null: none';
+comment on column analytics.maintenance_windows.announced_at is
+'First reading of the feed that saw this start; the start had not come yet';
+comment on column analytics.maintenance_windows.from_at is 'Start of the window, by the venue';
+comment on column analytics.maintenance_windows.until_at is 'End as announced before it came; null: not stated';
+comment on column analytics.maintenance_windows.over_at is
+'When the window ends: at the announced end, or earlier by the venue''s own word; without an end, a day after its start '
+'at the latest';

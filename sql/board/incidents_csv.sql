@@ -49,7 +49,14 @@ select
   o.vanished as "officialVanished",
   o."aheadUncorrelated",
   i."officialObserved",
-  i.counted
+  i.counted,
+  -- the announced maintenance beside it, if there is one
+  w.title as "maintenanceTitle",
+  w.url as "maintenanceUrl",
+  w."from" as "maintenanceFrom",
+  w.until as "maintenanceUntil",
+  w."announcedAt" as "maintenanceAnnouncedAt",
+  w.overran as "maintenanceOverran"
 from api.clock k
 cross join api.incident_page($1::text, $2::text, $3::text, $4::int, $5::int, $6::timestamptz, $7::bigint) p
 -- read as one record: field by field, the text would be parsed again for each
@@ -59,11 +66,14 @@ cross join lateral json_to_record(p.body) as i (
   "startedAt" text, "openedAt" text, "escalatedAt" text, "lastBadAt" text, "closedAt" text, "endedAt" text,
   flapping boolean, fault text,
   "durationSeconds" bigint, quorum integer, reporting integer, counted integer, regions json, official json,
-  "officialObserved" boolean
+  "officialObserved" boolean, maintenance json
 )
 cross join lateral json_to_record(i.official) as o (
   id text, title text, url text, status text, impact text, "startedAt" text, "postedAt" text, "resolvedAt" text,
   vanished boolean, "subjectMatched" boolean, "aheadUncorrelated" integer
+)
+cross join lateral json_to_record(i.maintenance) as w (
+  title text, url text, "from" text, until text, "announcedAt" text, overran boolean
 )
 left join measured m on m.venue_id = p.venue_id
 order by p.started_at desc, p.incident_id desc

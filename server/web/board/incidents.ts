@@ -244,14 +244,25 @@ export const incidentsTable: TableSchema = {
     officialVanished: ofNotice("vanished"),
     aheadUncorrelated: ofNotice("aheadUncorrelated"),
     ...propertiesOf(incident, ["officialObserved", "counted"]),
+    maintenanceTitle: ofMaintenance("title"),
+    maintenanceUrl: ofMaintenance("url"),
+    maintenanceFrom: ofMaintenance("from"),
+    maintenanceUntil: ofMaintenance("until"),
+    maintenanceAnnouncedAt: ofMaintenance("announcedAt"),
+    maintenanceOverran: ofMaintenance("overran"),
   },
 };
 
 /** A field of the notice beside an incident. */
 function ofNotice(name: string): Schema {
-  const schema = officialIncident.properties![name] as Schema;
-  return {
-    ...(schema.anyOf ? schema : orNull(schema)),
-    description: `${schema.description} Empty if there is no notice.`,
-  };
+  return orEmpty(officialIncident.properties![name] as Schema, "Empty if there is no notice.");
+}
+
+/** A field of the announced maintenance beside an incident. */
+function ofMaintenance(name: string): Schema {
+  return orEmpty(announcedMaintenance.properties![name] as Schema, "Empty if there is none.");
+}
+
+function orEmpty(schema: Schema, when: string): Schema {
+  return { ...(schema.anyOf ? schema : orNull(schema)), description: `${schema.description} ${when}` };
 }

@@ -20,6 +20,7 @@ import {
   healthOf,
   IncidentList,
   isTrouble,
+  MaintenanceList,
   stateRank,
   type Regions,
   SelectField,
@@ -75,6 +76,7 @@ function boardPage({ board, regions, filter }: BoardPageProps): PageProps {
         </p>
         <OpenIncidents board={board} filter={filter} />
         <Venues board={board} filter={filter} />
+        <MaintenanceAhead board={board} />
         <RegionStrip regions={regions} now={generatedAt} />
         <Legend />
       </>
@@ -95,6 +97,20 @@ function OpenIncidents({ board, filter }: { board: Board; filter: Filter }) {
       ) : (
         <IncidentList {...{ names, now: generatedAt, others }} incidents={worst} />
       )}
+    </section>
+  );
+}
+
+/** What venues plan for the next 48 hours, and what is under way. Nothing where there is nothing. */
+function MaintenanceAhead({ board: { maintenance, generatedAt: now } }: { board: Board }) {
+  if (maintenance.length === 0) return null;
+  return (
+    <section aria-labelledby="maintenance">
+      <h2 id="maintenance">Maintenance in the next 48 hours</h2>
+      <MaintenanceList {...{ maintenance, now }} named />
+      <p class="minor">
+        By the venues&apos; own announcements, which change no state. <a href="/feeds/maintenance.ics">As a calendar</a>
+      </p>
     </section>
   );
 }

@@ -3,7 +3,7 @@ import type { Fault } from "../../../shared/measurement/sample.js";
 import { categories, type Category } from "../../../shared/registry/registry.js";
 import type { TypeOf } from "../api/shapes.js";
 import type { incident } from "../board/incidents.js";
-import type { AnnouncedMaintenance } from "../board/maintenance.js";
+import type { AnnouncedMaintenance, Maintenance } from "../board/maintenance.js";
 import type { regionsResponse } from "../board/regions.js";
 import type { uptimeDay } from "../board/status.js";
 import { durationText, exactText, instantText, isolated, maintenanceText, msText, sinceMs } from "./format.js";
@@ -189,6 +189,46 @@ function venueSays({ maintenance, official, officialObserved }: PublishedInciden
 export function AnnouncedNow({ maintenance, now }: { maintenance: AnnouncedMaintenance | null; now: string }) {
   if (maintenance === null) return null;
   return <span class="minor">{maintenanceText(maintenance, now)}</span>;
+}
+
+export interface MaintenanceListProps {
+  maintenance: readonly Maintenance[];
+  now: string;
+  /** Whether each is named with its venue. */
+  named: boolean;
+}
+
+/** Maintenance in the venues' own feeds, by their words and times. */
+export function MaintenanceList({ maintenance, now, named }: MaintenanceListProps) {
+  return (
+    <ul class="notices">
+      {maintenance.map(({ id, venue, venueName, title, url, from, until, state, counts }) => (
+        <li key={id} data-key={id}>
+          {named && (
+            <>
+              <a href={`/venues/${venue}`}>
+                <bdi>{venueName}</bdi>
+              </a>
+              :{" "}
+            </>
+          )}
+          <WebLink address={url}>{isolated(title)}</WebLink>, {state === "underway" ? "since" : "from"}{" "}
+          <Instant at={from} now={now} />{" "}
+          {until === null ? (
+            "without an end"
+          ) : (
+            <>
+              until <Instant at={until} now={now} />
+            </>
+          )}
+          {state === "cancelled" && ", called off"}
+          {state === "underway" && !counts && (
+            <span class="minor"> (no reading of ours saw it before it began, or it is about something else)</span>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 /** An instant in UTC. With JavaScript, readers may switch to their own time. */

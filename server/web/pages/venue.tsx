@@ -23,6 +23,7 @@ import {
   isOnlyLimiting,
   isTrouble,
   lookOf,
+  MaintenanceList,
   stateRank,
   Sign,
   StateWord,
@@ -418,6 +419,12 @@ function NoticesSection({ detail, now }: { detail: VenueDetail; now: string }) {
         <FeedState official={official} now={now} />{" "}
         <WebLink address={official.page}>{official.page !== null && "Its status page"}</WebLink>
       </p>
+      {detail.maintenanceAhead.length > 0 && (
+        <>
+          <h3>Maintenance in the next 48 hours</h3>
+          <MaintenanceList maintenance={detail.maintenanceAhead} now={now} named={false} />
+        </>
+      )}
       <p>
         {comparedSentences(detection).join(" ")} <a href="/detection">All venues compared</a>
       </p>

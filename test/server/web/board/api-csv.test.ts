@@ -78,7 +78,9 @@ void t.test("CSV tables", async (t) => {
     const table = await api.ask<Row[]>("/v1/targets/kraken?format=csv");
     t.equal(table.body.length, 90);
     for (const [nth, row] of table.body.entries()) {
-      for (const [name, value] of Object.entries(body.days[nth]!))
+      const { withoutMaintenance: outside, ...day } = body.days[nth]!;
+      t.equal(outside, null, "its columns are tested with announced maintenance");
+      for (const [name, value] of Object.entries(day))
         if (row[name] !== field(value)) t.fail(`${row["date"]} ${name}: ${row[name]}`);
     }
     t.match(table.body[0], {
@@ -107,7 +109,7 @@ void t.test("CSV tables", async (t) => {
       t.equal(body.length, incidents.length, query);
       for (const [nth, incident] of incidents.entries())
         for (const [name, value] of Object.entries(incident))
-          if (name !== "official" && body[nth]![name] !== field(value)) t.fail(`${query} ${name}: ${body[nth]![name]}`);
+          if (!["official", "maintenance"].includes(name) && body[nth]![name] !== field(value)) t.fail(`${query} ${name}: ${body[nth]![name]}`);
     }
     const { body } = await api.ask<Row[]>("/v1/incidents?format=csv&days=7&venue=okx");
     t.match(body[0], {
@@ -132,7 +134,9 @@ void t.test("CSV tables", async (t) => {
       t.strictSame(rows, ids, `${query}: the same venues, in the same order`);
       for (const [nth, venue] of body.venues.entries()) {
         // components have separate rows, which do not fit into a venue's row
-        const { id, days, measuredDays, measuredMinutes, rest, streams, components, ...others } = venue;
+        const { id, days, measuredDays, measuredMinutes, rest, streams, components, ...more } = venue;
+        const { withoutMaintenance: outside, ...others } = more;
+        t.equal(outside, null, "its columns are tested with announced maintenance");
         t.ok(Array.isArray(components));
         const window = { windowDays: days, windowMeasuredDays: measuredDays, windowMeasuredMinutes: measuredMinutes };
         const columns: Record<string, unknown> = { ...others, venue: id, ...window };
@@ -225,7 +229,7 @@ void t.test("CSV tables", async (t) => {
 
   await t.test("a table without rows has a header", async (t) => {
     const { text } = await api.ask("/v1/incidents?format=csv&category=oracle");
-    t.match(text, /^generatedAt,[\w,]+,subjectMatched,[\w,]+,officialObserved,counted\r\n$/);
+    t.match(text, /^generatedAt,[\w,]+,subjectMatched,[\w,]+,officialObserved,counted,maintenanceTitle,[\w,]+\r\n$/);
   });
 
   await t.test("HEAD has the same headers and no body", async (t) => {

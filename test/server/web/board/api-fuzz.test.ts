@@ -24,7 +24,7 @@ const good: Record<string, RegExp> = {
   "/v1/thresholds": /"stalls" ?:/,
   "/v1/regions": /"quorum" ?:/,
   "/v1/targets/okx": /"incidentPatterns" ?:/,
-  "/v1/incidents?format=csv": /^generatedAt,.*,officialObserved,counted\r\n/,
+  "/v1/incidents?format=csv": /^generatedAt,.*,officialObserved,counted,[\w,]+,maintenanceOverran\r\n/,
 };
 const keeping = ["", "Connection: keep-alive\r\n", "Connection: Keep-Alive, TE\r\n"];
 /** Bytes that are no request, and that do not make the server wait for more. */

@@ -412,6 +412,7 @@ void t.test("an opening triggers a page with all that a responder needs", (t) =>
           ...{ title: "Degraded REST API", status: "investigating", url: "https://stspg.io/x1b2c3" },
           subjectMatched: false,
         },
+        maintenance: null,
       },
     },
   });
