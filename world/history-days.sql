@@ -89,7 +89,42 @@ venue_days as (
   from venues v
   -- either kind is enough for the venue to be down
   cross join lateral (select greatest(v.rest_down_minutes, v.stream_down_minutes) as minutes) d
+),
+-- Windows of announced maintenance, which have whole minutes here, as the past readings have stored them.
+maintained as (
+  select
+    v.venue_id, d.day, range_agg(tstzrange(n.window_from, least(n.window_until, n.resolved_at)) * d.whole) as during
+  from notice n
+  join venue v using (feed_id)
+  join days d on tstzrange(n.window_from, least(n.window_until, n.resolved_at)) && d.whole
+  where n.window_from is not null
+  group by 1, 2
+),
+maintained_components as (
+  select
+    m.venue_id,
+    c.component_id,
+    m.day,
+    (select sum(extract(epoch from upper(r) - lower(r)) / 60)::int from unnest(m.during) as r) as minutes,
+    coalesce(
+      (select sum(extract(epoch from upper(r) - lower(r)) / 60)::int from unnest(m.during * b.during) as r), 0
+    ) as down_minutes
+  from maintained m
+  join component c using (venue_id)
+  left join befallen b using (day, component_id)
+  where c.published
+),
+maintenance_days as (
+  select c.venue_id, c.component_id, c.day, c.minutes, c.minutes as measured_minutes, c.down_minutes, 0 as degraded_minutes
+  from maintained_components c
+  union all
+  -- all of a venue's REST fails in them, or nothing does
+  select c.venue_id, null, c.day, max(c.minutes), max(c.minutes), max(c.down_minutes), 0
+  from maintained_components c
+  group by 1, 3
 )
 select 'component_day' as rollup, coalesce(jsonb_agg(to_jsonb(c)), '[]') as days from component_days c
 union all
 select 'venue_day', coalesce(jsonb_agg(to_jsonb(v)), '[]') from venue_days v
+union all
+select 'maintenance_day', coalesce(jsonb_agg(to_jsonb(m)), '[]') from maintenance_days m

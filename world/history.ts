@@ -10,6 +10,7 @@ import type { Log } from "../shared/log/log.js";
 import { rulesRow } from "../shared/rules/engine-rules.js";
 import { usualLatencyMs } from "./market.js";
 import { type PastFault, pastFaults } from "./past.js";
+import { readPastMaintenance } from "./past-readings.js";
 
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
@@ -43,6 +44,7 @@ export async function makeRecentHistory(pool: Pool, { days, now, log }: HistoryO
   const insert = await inserter(pool, faults, now);
 
   await holdRetention(pool);
+  await readPastMaintenance(pool, from, now);
   await noteDays(pool, faults, from, now);
 
   await chunksOf(pool, "1 day");
@@ -226,14 +228,14 @@ async function noteDays(pool: Pool, faults: PastFault[], from: Date, now: Date):
   await pool.query(sql`update component set watched_from = ${firstDay}`);
 }
 
-/** Inserts where a roll-up keeps its rows. */
+/** Inserts where a roll-up keeps its rows, or into a table. */
 async function writeDays(pool: Pool, rollup: string, days: unknown[]): Promise<void> {
   const [kept] = await pool.query<{ schema: string; name: string }>(sql`
     select materialization_hypertable_schema as schema, materialization_hypertable_name as name
     from timescaledb_information.continuous_aggregates
     where view_schema = 'venuewatch' and view_name = ${rollup}
   `);
-  const table = sql.ident(kept!.schema, kept!.name);
+  const table = kept ? sql.ident(kept.schema, kept.name) : sql.ident(rollup);
   await pool.query(sql`
     insert into ${table} select * from jsonb_populate_recordset(null::${table}, ${JSON.stringify(days)}::jsonb)
   `);

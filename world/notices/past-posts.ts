@@ -160,6 +160,15 @@ function seldom(on: OldInstant): ScriptedPost[] {
       endedAt: on(25, "05:45"),
       components: ["REST API"],
     },
+    {
+      venue: "coinbase",
+      title: "Exchange API upgrade",
+      impact: "maintenance",
+      postedAt: on(24, "16:00"),
+      startedAt: on(22, "09:00"),
+      endedAt: on(22, "09:30"),
+      components: ["REST API"],
+    },
   ];
 }
 
