@@ -98,6 +98,8 @@ maintained as (
   join venue v using (feed_id)
   join days d on tstzrange(n.window_from, least(n.window_until, n.resolved_at)) && d.whole
   where n.window_from is not null
+    and (v.official_about is null or lower(n.title) like any (v.official_about))
+    and not coalesce(lower(n.title) like any (v.official_not_about), false)
   group by 1, 2
 ),
 maintained_components as (
@@ -115,7 +117,8 @@ maintained_components as (
   where c.published
 ),
 maintenance_days as (
-  select c.venue_id, c.component_id, c.day, c.minutes, c.minutes as measured_minutes, c.down_minutes, 0 as degraded_minutes
+  select
+    c.venue_id, c.component_id, c.day, c.minutes, c.minutes as measured_minutes, c.down_minutes, 0 as degraded_minutes
   from maintained_components c
   union all
   -- all of a venue's REST fails in them, or nothing does

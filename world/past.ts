@@ -56,7 +56,7 @@ function oldFaults(now: Date): PastFault[] {
     fault("deribit", "rest:book", null, "http", on(29, 20, 8)),
     // within announced maintenance, and longer than that (past-posts.ts)
     fault("coinbase", "rest:*", null, "http", on(22, 9, 15)),
-    fault("bitstamp", "rest:*", null, "http", on(25, 5, 55)),
+    fault("kraken-futures", "rest:*", null, "http", on(27, 6, 40)),
     fault("gemini", "rest:*", null, "http", on(12, 16, 31)),
     fault("bybit", "rest:ticker", bybitIn, "timeout", on(5, 11, 8)),
     fault("deribit", "rest:book", null, "body", on(2, 7, 12)),

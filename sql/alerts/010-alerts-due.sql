@@ -1,7 +1,7 @@
--- Whether the dispatcher has work: whether events wait in the outbox, or an incident has outlasted announced maintenance;
--- in how many milliseconds the next delivery of a
--- channel may be sent (0: now, null: none is queued); the database's timeline. On a new timeline nothing leaves the
--- outbox until the lost history is restored (sql/engine/075-after-promotion.sql).
+-- Whether the dispatcher has work: whether events wait in the outbox, or an incident has outlasted announced
+-- maintenance; in how many milliseconds the next delivery of a channel may be sent (0: now, null: none is queued); the
+-- database's timeline. On a new timeline nothing leaves the outbox until the lost history is restored
+-- (sql/engine/075-after-promotion.sql).
 --
 -- Asked at least once a second, nearly always without result, so it is cheaper than engine.claim_deliveries, which asks
 -- the same under locks. Everything that a claim would take is due here. The reverse is not true: a delivery may need

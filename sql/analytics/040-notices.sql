@@ -265,5 +265,5 @@ comment on column analytics.maintenance_windows.announced_at is
 comment on column analytics.maintenance_windows.from_at is 'Start of the window, by the venue';
 comment on column analytics.maintenance_windows.until_at is 'End as announced before it came; null: not stated';
 comment on column analytics.maintenance_windows.over_at is
-'When the window ends: at the announced end, or earlier by the venue''s own word; without an end, a day after its start '
-'at the latest';
+'When the window ends: at the announced end, or earlier by the venue''s own word; without an end, a day after its '
+'start at the latest';

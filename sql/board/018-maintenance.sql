@@ -33,9 +33,10 @@ as $$
   where stands and (w.is_ahead or before.window_from <= at)
 $$;
 
--- The longest window that counts. A longer one, such as a week of rolling upgrades, says too little about when the venue
--- is away, and would excuse anything.
-create function api.longest_maintenance() returns interval language sql immutable parallel safe return interval '24 hours';
+-- The longest window that counts. A longer one, such as a week of rolling upgrades, says too little about when the
+-- venue is away, and would excuse anything.
+create function api.longest_maintenance()
+returns interval language sql immutable parallel safe return interval '24 hours';
 
 -- The windows that count: announced in advance, about what we measure, and of plausible times. `until_at` is the
 -- announced end, null if the venue gave none; `over_at` is when the window ended or will end: at the announced end, or
@@ -73,8 +74,8 @@ return json_build_object(
 );
 
 -- The announced maintenance that covers the opening of an incident: its window overlaps the time from the first bad
--- sample to the opening. Of several, the one that ends last. `ended_at`: the last bad sample of a closed incident; null:
--- the incident is open. plpgsql for its cached plan, as for api.notice_beside.
+-- sample to the opening. Of several, the one that ends last. `ended_at`: the last bad sample of a closed incident;
+-- null: the incident is open. plpgsql for its cached plan, as for api.notice_beside.
 create function api.maintenance_beside(
   of_venue smallint, started_at timestamptz, opened_at timestamptz, ended_at timestamptz
 )
@@ -92,7 +93,8 @@ begin
 end;
 $$;
 
--- The announced maintenance of each venue that is under way, or that covers the opening of an open incident and overran.
+-- The announced maintenance of each venue that is under way, or that covers the opening of an open incident and
+-- overran.
 create function api.maintenance_now() returns table (venue_id smallint, body json)
 language sql stable
 begin atomic
@@ -152,8 +154,8 @@ cross join lateral (
 where n.kind = 'maintenance' and o.scope <> 'announcements' and not n.doubtful and v.published;
 
 -- Newest start first, at most 500: what began in the last ninety days or is to come; `only_ahead`: what is under way or
--- planned for the next 48 hours. A venue may forget to say that its work ended: without a plan for longer it is no longer
--- ahead after a day. `body` is the Maintenance object.
+-- planned for the next 48 hours. A venue may forget to say that its work ended: without a plan for longer it is no
+-- longer ahead after a day. `body` is the Maintenance object.
 create function api.maintenance_list(only_venue text, only_category text, only_ahead boolean)
 returns table (started_at timestamptz, notice_id bigint, venue_id smallint, body json)
 language sql stable

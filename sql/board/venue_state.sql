@@ -2,10 +2,10 @@
 --
 -- $1 venue; $2 region, whose view `state` and `since` are, those of components too; null: all regions together. One row
 -- {generated_at, body}, or none if the venue is not published. body: {generatedAt, stale, ageSeconds, id, name,
--- category, state, since, activeIncidents, maintenance, components: [{component, state, since, fault, unknownBecause, agreeing,
--- counted, reporting, incident}], byQuorum, region, regions}. `incident` is the slug of the open one: a component has
--- at most one. `region` and `regions` are of api.venue_views: that of $2, and those that see it otherwise than all
--- together. Without $2, `byQuorum` and `region` are null.
+-- category, state, since, activeIncidents, maintenance, components: [{component, state, since, fault, unknownBecause,
+-- agreeing, counted, reporting, incident}], byQuorum, region, regions}. `incident` is the slug of the open one: a
+-- component has at most one. `region` and `regions` are of api.venue_views: that of $2, and those that see it otherwise
+-- than all together. Without $2, `byQuorum` and `region` are null.
 --
 -- row_to_json, because it writes no spaces around names: a tenth of the bytes of so small a body.
 with asked as (

@@ -1,10 +1,10 @@
 -- Store the result of reading a feed.
 --
 -- $1 source; $2 when it was read; $3 what went wrong, or null; $4 what was understood: [{scope, listedFrom, notices:
--- [{id, kind, title, url, status, impact, startedAt, postedAt, resolvedAt, plannedEndAt, over, subjects, raw}]}], with null
--- notices for unchanged lists; $5 the feed's own time stamp, or null; $6 when it may be read again; $7 maximum number of new
--- notices within a day, except in the first reading. One row {problem, added, changed, left_feed, refused}; some
--- problems can be seen only by comparison with what was known.
+-- [{id, kind, title, url, status, impact, startedAt, postedAt, resolvedAt, plannedEndAt, over, subjects, raw}]}], with
+-- null notices for unchanged lists; $5 the feed's own time stamp, or null; $6 when it may be read again; $7 maximum
+-- number of new notices within a day, except in the first reading. One row {problem, added, changed, left_feed,
+-- refused}; some problems can be seen only by comparison with what was known.
 --
 -- Nothing is written for unchanged notices: the run of readings records that they were seen.
 with lists as materialized (
@@ -173,8 +173,8 @@ stated as (
 ),
 given as materialized (
   select
-    s.scope, s.external_id, s.kind, s.title, s.url, s.status, s.impact, s.started_at, s.posted_at, s.resolved_at, s.over,
-    s.subjects, s.raw, s.notice_id, s.before, s.first_seen_at,
+    s.scope, s.external_id, s.kind, s.title, s.url, s.status, s.impact, s.started_at, s.posted_at, s.resolved_at,
+    s.over, s.subjects, s.raw, s.notice_id, s.before, s.first_seen_at,
     e.planned_end_at,
     w.window_from,
     w.window_until,
@@ -229,7 +229,8 @@ added as (
   )
   select
     r.feed_id, n.scope, n.external_id, n.kind, n.title, n.url, n.status, n.impact, n.started_at, n.posted_at,
-    n.resolved_at, n.over, n.planned_end_at, n.window_from, n.window_until, n.announced_at, n.subjects, n.raw, r.at, r.at
+    n.resolved_at, n.over, n.planned_end_at, n.window_from, n.window_until, n.announced_at, n.subjects, n.raw, r.at,
+    r.at
   from newcomers n
   cross join reading r
   where n.admitted

@@ -203,8 +203,8 @@ begin
 end;
 $$;
 
--- Counts the minutes of announced maintenance on whole days again: measurements arrive late, and venues change what they
--- announced. Days that were written as days stay as they are.
+-- Counts the minutes of announced maintenance on whole days again: measurements arrive late, and venues change what
+-- they announced. Days that were written as days stay as they are.
 create procedure upkeep.store_maintenance(from_at timestamptz, to_at timestamptz)
 language plpgsql
 as $$

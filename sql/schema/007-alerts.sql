@@ -62,7 +62,8 @@ create table channel (
 );
 
 -- One event for one channel, and how it goes. `event`: because it happened; `open`: because the channel asked for what
--- was open when it began or was switched on again, or what outlasted announced maintenance; `replay` and `test`: because an operator asked.
+-- was open when it began or was switched on again, or what outlasted announced maintenance; `replay` and `test`:
+-- because an operator asked.
 create table delivery (
   delivery_id      bigint generated always as identity primary key,
   channel_id       integer not null references channel,

@@ -222,7 +222,7 @@ void t.test("badges of hostile names are images, small, and load nothing", (t) =
 
 void t.test("each state has a sign of its own, and figures have none", (t) => {
   const drawn = (show: Show, venue: Partial<BadgeVenue>) =>
-    badgeText(badgeContent(show, { name: "A", ...figures, components: [], ...venue }, null, now));
+    badgeText(badgeContent(show, { name: "A", ...figures, maintenance: null, components: [], ...venue }, null, now));
   const signs = (["operational", "degraded", "outage", "unknown"] as const).map(
     (state) => /scale\(\.75\)" d="([^"]+)"/.exec(drawn("state", { state }))![1],
   );
