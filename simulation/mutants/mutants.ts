@@ -93,6 +93,7 @@ export const mutants: readonly Mutant[] = [
     file: "shared/database/pool.js",
     from: 'broken = error;\n        throw error;\n    }\n    finally {\n        client.off("error", lost);\n        client.release(broken);',
     to: 'broken = error;\n        throw error;\n    }\n    finally {\n        client.off("error", lost);\n        if (!broken) client.release(broken);',
+    faults: databaseKills,
   },
   // leases and slots
   {

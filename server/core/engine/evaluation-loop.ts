@@ -9,8 +9,10 @@ import { underWayElsewhere } from "../rollups/reconcile.js";
 import type { LeaseTerm } from "./lease.js";
 import { type Decided, decideUpTo } from "./tick.js";
 
-/** A gap longer than this is logged as catching up; a shorter one is just a slow tick. */
-const pauseMs = 5 * 60_000;
+/** A gap longer than this is a pause, whose instants are caught up on; a shorter one is just a slow tick. */
+function pauseMsOf({ step_ms }: RulesRow): number {
+  return Math.max(5 * 60_000, 3 * step_ms);
+}
 
 const notYet = { inMs: 500, upToDate: false };
 
@@ -65,7 +67,7 @@ export async function evaluateDue(deciding: Deciding): Promise<Next | null> {
   const { pool, log, rules, settleMs, term, stillLeads, metrics, onAlert } = deciding;
   const { ahead, doubt } = deciding;
   const askedAtMs = performance.now();
-  const { now, upTo, tickedAt, hoursAreDue, doubtful } = await readClocks(pool, settleMs);
+  const { now, upTo, tickedAt, hoursAreDue, doubtful } = await readClocks(pool, settleMs, pauseMsOf(rules));
   if (tickedAt && tickedAt > now) {
     ahead.failed("ticks", { now, tickedAt });
     return { inMs: rules.step_ms, upToDate: true };
@@ -78,7 +80,7 @@ export async function evaluateDue(deciding: Deciding): Promise<Next | null> {
     return { inMs: rules.step_ms, upToDate: false, doubtful };
   }
   doubt.succeeded();
-  const away = tickedAt !== null && +now - +tickedAt > pauseMs;
+  const away = tickedAt !== null && +now - +tickedAt > pauseMsOf(rules);
   if (away) log.info("engine catching up on missed instants", { since: tickedAt });
 
   if (hoursAreDue && !(await rollUpHours(pool, log, upTo))) return notYet;
@@ -151,7 +153,7 @@ interface Clocks {
 }
 
 /** Uses the database's clock, so that all cores agree on the time. */
-async function readClocks(pool: Pool, settleMs: number): Promise<Clocks> {
+async function readClocks(pool: Pool, settleMs: number, pauseMs: number): Promise<Clocks> {
   const [row] = await pool.file<Clocks>("engine_clocks", [settleMs, pauseMs]);
   return row!;
 }
