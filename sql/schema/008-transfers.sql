@@ -107,6 +107,8 @@ create table transfer_span (
 select create_hypertable('transfer_span', by_range('started_at', interval '30 days'), create_default_indexes => false);
 
 create unique index transfer_span_key on transfer_span (line_id, direction, started_at);
+-- the last days, of all lines together
+create index transfer_span_started on transfer_span (started_at);
 
 -- Minutes of a day by state, from whole seconds. A day that nothing is known of has no row.
 create materialized view transfer_day
