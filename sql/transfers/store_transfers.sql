@@ -170,16 +170,20 @@ ended as materialized (
     p.*
   from decided d
   cross join lateral (
+    -- a state that only the last reading before had gets a second: without one, its beginning would be lost
+    select greatest(d.before_at, (d.before).counted_to + interval '1 second') as known_to
+  ) k
+  cross join lateral (
     select
       (d.before).counted_to as from_at,
-      case when d.lapsed then greatest(d.before_at, (d.before).counted_to) else d.counted_to end as to_at,
+      case when d.lapsed then k.known_to else d.counted_to end as to_at,
       (d.before).state as state,
       (d.before).since >= (d.before).counted_to as begins,
       (d.before).unstable as unstable,
       (d.before).because as because
     union all
     select
-      greatest(d.before_at, (d.before).counted_to), d.at, 'unknown', true, false,
+      k.known_to, d.at, 'unknown', true, false,
       'the list was not read, or not understood'
     where d.lapsed
   ) p
@@ -230,11 +234,36 @@ read as (
   from reading r
   where s.venue_id = r.venue_id
 ),
--- the time of the last reading is shown, so each reading needs a new instant
-published_past_changed as (
-  update engine_clock
-  set revision = revision_after(ticked_at, revision, silent_after_ms, ticked_at)
+-- The time of the last reading is shown, so each reading needs a new instant, the first that shows what changed.
+shown as materialized (
+  select k.ticked_at, revision_after(k.ticked_at, k.revision, k.silent_after_ms, k.ticked_at) as revision
+  from engine_clock k
   where exists (select from reading)
+  for update of k
+),
+published_past_changed as (
+  update engine_clock set revision = s.revision from shown s
+),
+-- For clients that follow changes (/v1/events). The clock's row is locked before a number is drawn, so that numbers are
+-- committed in their order. A line that is new has not changed.
+noted as (
+  insert into change_event (at, recorded_at, kind, venue_id, transfer)
+  select n.at, n.recorded_at, 'transfer', n.venue_id, n.transfer
+  from (
+    select
+      s.ticked_at + s.revision * interval '1 millisecond' as at,
+      clock_timestamp() as recorded_at,
+      l.venue_id,
+      json_build_object(
+        'asset', l.asset, 'network', l.network, 'venueNetwork', l.venue_network, 'direction', d.direction,
+        'state', d.state, 'because', d.because
+      ) as transfer
+    from shown s
+    cross join decided d
+    join transfer_line l using (line_id)
+    where not d.is_new and not d.goes_on
+    order by l.asset, l.venue_network, d.direction desc
+  ) n
 )
 select
   (select count(*)::int from added) as added,

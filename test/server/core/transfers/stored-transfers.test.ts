@@ -172,3 +172,28 @@ void t.test("a list that invents networks cannot fill the disk", async (t) => {
   t.match(await listed(pool, "gate", at(0), many), { added: 500, refused: 200 });
   t.match(await listed(pool, "gate", at(5), many), { added: 0, refused: 200 });
 });
+
+void t.test("followers of changes hear of it, at the first instant that shows it", async (t) => {
+  await pool.script("delete from change_event; delete from engine_clock");
+  await pool.query(sql`
+    insert into engine_clock (ticked_at, version, silent_after_ms) values (now() - interval '1 second', 'test', 86400000)
+  `);
+  await listed(pool, "gate", at(0), [line("BTC", "BTC"), line("ETH", "ETH")]);
+  t.strictSame(await pool.query(sql`select from change_event`), [], "a line that is new has not changed");
+  await listed(pool, "gate", at(5), [line("BTC", "BTC", "paused", "open", "wallet upgrade"), line("ETH", "ETH")]);
+  const events = await pool.query(sql`
+    select e.event, e.body, k.generated_at = e.at as is_shown
+    from (select c.event, c.body, (c.body ->> 'at')::timestamptz as at from api.change_event c) e
+    cross join api.clock k
+  `);
+  t.match(events, [
+    {
+      event: "transfer",
+      is_shown: true,
+      body: {
+        ...{ venue: "gate", asset: "BTC", network: "bitcoin", venueNetwork: "BTC", direction: "withdrawal" },
+        ...{ state: "paused", because: "wallet upgrade" },
+      },
+    },
+  ]);
+});
