@@ -1,6 +1,6 @@
--- What `move` copies, in this order: tables, referenced ones first; then samples; then every roll-up. From the
--- catalogue, so that a new table is not forgotten. Six tables are no data: `migration` and `definition` describe how
--- this database was made, `leader` who leads here, `timeline` this server's log; `typical_week` and `open_hour` are
+-- What `move` copies, in this order: tables, referenced ones first; then samples and spans; then every roll-up. From
+-- the catalogue, so that a new table is not forgotten. Six tables are no data: `migration` and `definition` describe
+-- how this database was made, `leader` who leads here, `timeline` this server's log; `typical_week` and `open_hour` are
 -- recomputed.
 --
 -- {part, kind, reads, writes, columns, written, identity, at, windowMs}: the quoted names to read from and write to (a
@@ -38,7 +38,11 @@ pointing (kept_in, depth) as (
 ),
 parts as (
   select
-    h.part, case h.part when 'sample' then 'samples' else 'rollup' end as kind, h.kept_in, h.at, h.at_once,
+    h.part,
+    case when h.is_rollup then 'rollup' when h.part = 'sample' then 'samples' else 'spans' end as kind,
+    h.kept_in,
+    h.at,
+    h.at_once,
     -- roll-ups in the order of their creation, because they are built on each other
     array[1, h.is_rollup::int, h.kept_in::oid::bigint] as place
   from hyper h
