@@ -86,7 +86,7 @@ export function makeApp(
   const faults = makeFaults(log);
   const onFault = (error: unknown) => void faults.isPassing(error, "/mcp");
   // before the other routes, which refuse POST
-  const source = boardSource({ ...options, boards, windows, incidents, onFault });
+  const source = boardSource({ ...options, boards, windows, incidents, transfers, onFault });
   addMcpRoute(app, {
     ...{ makeServer: agentServers({ source, onBug: onFault }), baseUrl: options.baseUrl, limit },
     answerErrors: (send) => answerErrors(log, send, faults),

@@ -92,7 +92,7 @@ const assetFilter: Parameter<string | null> = {
 
 export type TransfersQuery = Values<ReturnType<typeof transfersParameters>>;
 
-async function transfersOf(
+export async function transfersOf(
   { venue, asset, paused }: TransfersQuery,
   boards: Boards,
   snapshots: Snapshots,
