@@ -17,6 +17,8 @@ const mayImport = {
   "server/core": ["shared", "server/database", "server/process"],
   "server/core/alerts": ["shared", "server/database", "server/process"],
   "server/core/notices": ["shared"],
+  // reads documents as notices are read
+  "server/core/transfers": ["shared", "server/core/notices"],
   "server/web": ["shared", "server/database", "server/process", client],
   // how requests are answered; what the answers say; and then the formats that others read
   "server/web/api": ["shared"],

@@ -27,6 +27,7 @@ import { benchStreams } from "./streams.js";
 import { benchSustained } from "./sustained.js";
 import { benchTakeover } from "./takeover.js";
 import { benchTick } from "./tick.js";
+import { benchTransfers } from "./transfers.js";
 import { benchWeb } from "./web.js";
 
 const benches: Record<string, () => Promise<Figure[]>> = {
@@ -45,6 +46,7 @@ const benches: Record<string, () => Promise<Figure[]>> = {
   pages: benchPages,
   events: benchEvents,
   notices: benchNotices,
+  transfers: benchTransfers,
   alerts: benchAlerts,
   demo: benchDemo,
   jitter: benchJitter,

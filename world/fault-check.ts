@@ -2,9 +2,19 @@
 import { componentsOf } from "../shared/registry/components.js";
 import type { Registry, Venue } from "../shared/registry/registry.js";
 import { ofChains } from "./chain-heads.js";
-import { actsOn, covers, faultKinds, placesOf, rules, type FaultDetails, type ScriptedFault } from "./faults.js";
+import {
+  actsOn,
+  covers,
+  faultKinds,
+  type FaultPlace,
+  placesOf,
+  rules,
+  type FaultDetails,
+  type ScriptedFault,
+} from "./faults.js";
 import { measuredHosts, nodeHosts } from "./loopback-registry.js";
 import { feedServer } from "./notices/feed-server.js";
+import { transferComponents } from "./transfers.js";
 import { hasWordsFor, isSpoken } from "./venue-words.js";
 
 /** @throws Error that names every problem of the faults */
@@ -80,7 +90,7 @@ function namesOf(venue: Venue, venues: Venue[]): string[] {
   const places = new Set(ids.map((id) => id.replace(/:.*/, ":*")));
   // a shared feed belongs to the venue that serves it
   const servesFeed = feedServer(venue, venues) === venue;
-  return [...places, ...ids, ...(servesFeed ? ["official"] : [])];
+  return [...places, ...ids, ...(servesFeed ? ["official"] : []), ...transferComponents(venue)];
 }
 
 function regionProblems({ regions }: ScriptedFault, registry: Registry) {
@@ -96,13 +106,17 @@ function reachProblems({ kind, component, regions }: ScriptedFault) {
     return component || regions
       ? ["a closed listener refuses every region and the whole venue; leave regions and component out, or use reset"]
       : [];
-  if (component === "official" && regions) return ["clients of a status feed name no region; leave regions out"];
+  const isApart = component === "official" || component?.startsWith("transfers");
+  if (isApart && regions) return [`clients of ${component} name no region; leave regions out`];
   if (component === undefined)
-    return String(places) === "official" ? [`${kind} acts on official only: name it as the component`] : [];
+    return mustBeNamed.has(String(places)) ? [`${kind} acts on ${String(places)} only: name it as the component`] : [];
   return placesOf(component).some((place) => actsOn(kind, place))
     ? []
     : [`${kind} acts on ${places.join(" and ")} only, not on ${component}`];
 }
+
+/** Places that a fault without a component does not reach. */
+const mustBeNamed: ReadonlySet<string> = new Set(["official", "list", "line"] satisfies FaultPlace[]);
 
 function timeProblems({ from, to, everyMs }: ScriptedFault): string[] {
   if (from && to && to <= from) return ["it ends before it begins"];

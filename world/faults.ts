@@ -3,10 +3,10 @@ import type { ServerResponse } from "node:http";
 import { sendHtml, sendJson } from "./listener.js";
 
 /**
- * Where a kind of fault acts: on REST answers, on socket connections, on the streams within a socket, or on the status
- * feed.
+ * Where a kind of fault acts: on REST answers, on socket connections, on the streams within a socket, on the status
+ * feed, on the list of deposits and withdrawals, or on one line of that.
  */
-export type FaultPlace = "rest" | "connection" | "stream" | "official";
+export type FaultPlace = "rest" | "connection" | "stream" | "official" | "list" | "line";
 
 interface KindRules {
   /** Empty: the fault affects the whole venue, in every region alike. */
@@ -20,20 +20,20 @@ export const rules = {
   /** Nothing listens any more, so connections are refused. */
   refused: { places: [], takes: [] },
   /** The connection is reset (RST): at a request, at an upgrade, and on sockets that are open. */
-  reset: { places: ["rest", "connection", "official"], takes: [] },
+  reset: { places: ["rest", "connection", "official", "list"], takes: [] },
   /** Accepts a request or an upgrade and never answers it. */
-  timeout: { places: ["rest", "connection", "official"], takes: [] },
+  timeout: { places: ["rest", "connection", "official", "list"], takes: [] },
   /**
    * Answers requests and upgrades with `status` (default 503); a redirect leads to `location`. `text` is in the page: a
    * ban (403) may say so in words.
    */
   status: {
-    places: ["rest", "connection", "official"],
+    places: ["rest", "connection", "official", "list"],
     takes: ["status", "location", "text"],
   },
   /** Answers requests and upgrades with 429 and a Retry-After of `retryAfterS` (default 30). */
   limited: {
-    places: ["rest", "connection", "official"],
+    places: ["rest", "connection", "official", "list"],
     takes: ["retryAfterS"],
   },
   /**
@@ -49,9 +49,9 @@ export const rules = {
    */
   halted: { places: ["rest", "connection"], takes: [] },
   /** Answers 200 with an HTML page. */
-  "wrong-body": { places: ["rest", "official"], takes: [] },
+  "wrong-body": { places: ["rest", "official", "list"], takes: [] },
   /** Answers 200 with this venue's error envelope. */
-  "error-inside": { places: ["rest", "official"], takes: [] },
+  "error-inside": { places: ["rest", "official", "list"], takes: [] },
   /** Good answers that describe the chain as it was `blocks` (default 3) ago. */
   lags: { places: ["rest"], takes: ["blocks"] },
   /**
@@ -65,11 +65,11 @@ export const rules = {
    */
   "chain-stands": { places: ["rest", "stream"], takes: [] },
   /** Good answers, upgrades included, but `latencyMs` late (default 3000). */
-  slow: { places: ["rest", "connection", "official"], takes: ["latencyMs"] },
+  slow: { places: ["rest", "connection", "official", "list"], takes: ["latencyMs"] },
   /** A body that arrives byte by byte and never ends. */
-  drip: { places: ["rest", "official"], takes: [] },
+  drip: { places: ["rest", "official", "list"], takes: [] },
   /** A body that arrives as fast as the client reads and never ends. */
-  endless: { places: ["rest", "official"], takes: [] },
+  endless: { places: ["rest", "official", "list"], takes: [] },
   /** The well-formed JSON of another product's Statuspage, with its id, address and incidents. */
   "other-product": { places: ["official"], takes: [] },
   /**
@@ -96,6 +96,10 @@ export const rules = {
   "handshake-refused": { places: ["connection"], takes: ["status"] },
   /** The socket stays open, but nothing arrives through it any more, not even pongs. */
   "dead-socket": { places: ["connection"], takes: [] },
+  /** The venue's list declares withdrawals paused, in the words of `text` where a list has room for words. */
+  "withdrawals-paused": { places: ["line"], takes: ["text"] },
+  /** The same of deposits. */
+  "deposits-paused": { places: ["line"], takes: ["text"] },
 } satisfies Record<string, KindRules>;
 
 export type FaultKind = keyof typeof rules;
@@ -117,8 +121,9 @@ export interface ScriptedFault extends FaultDetails {
   /** Registry id, or `*` for every venue. */
   venue: string;
   /**
-   * `rest:<name>`, `rest:*`, `ws:<name>`, `ws:conn`, `ws:*` or `official`. Absent: every part of the venue that this
-   * kind can affect, except its status feed. The feed is hosted elsewhere, so a fault must name it.
+   * `rest:<name>`, `rest:*`, `ws:<name>`, `ws:conn`, `ws:*`, `official`, `transfers` (the list), or a part of that such
+   * as `transfers:USDT/tron`, `transfers:USDT/*` or `transfers:*`. Absent: every part of the venue that this kind can
+   * affect, except its status feed and its list, which a fault must name.
    */
   component?: string;
   /** Absent: all regions, and clients that name none. */
@@ -168,7 +173,7 @@ function befalls(fault: ScriptedFault, { venue, component, region, host }: Targe
 
 /** Whether the component of a fault, possibly with `*`, or none, means this one. */
 export function covers(pattern: string | undefined, component: string): boolean {
-  if (pattern === undefined) return component !== "official";
+  if (pattern === undefined) return component !== "official" && !component.startsWith("transfers");
   return pattern.endsWith("*") ? component.startsWith(pattern.slice(0, -1)) : component === pattern;
 }
 
@@ -176,6 +181,8 @@ export function covers(pattern: string | undefined, component: string): boolean 
 export function placesOf(component: string): FaultPlace[] {
   if (component.startsWith("rest:")) return ["rest"];
   if (component === "official") return ["official"];
+  if (component === "transfers") return ["list"];
+  if (component.startsWith("transfers:")) return ["line"];
   if (component === "ws:conn") return ["connection"];
   return component === "ws:*" ? ["connection", "stream"] : ["stream"];
 }

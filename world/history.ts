@@ -9,6 +9,7 @@ import { type Db, type Pool, sql } from "../shared/database/pool.js";
 import type { Log } from "../shared/log/log.js";
 import { rulesRow } from "../shared/rules/engine-rules.js";
 import { usualLatencyMs } from "./market.js";
+import { makePastTransfers } from "./past-transfers.js";
 import { type PastFault, pastFaults } from "./past.js";
 import { readPastMaintenance } from "./past-readings.js";
 
@@ -55,6 +56,7 @@ export async function makeRecentHistory(pool: Pool, { days, now, log }: HistoryO
   await pool.query(sql`call upkeep.mend('sample_hour', ${recentFrom}, ${now})`);
   await withKeptPlans(pool, () => decideAll(pool, faults, now));
   await takeOutOfLine(pool);
+  await makePastTransfers(pool, days, now);
 
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   log.info("made the recent history", { days, seconds });
@@ -206,7 +208,8 @@ export async function forgetHistory(pool: Pool): Promise<void> {
       component_hour, venue_hour, component_day, excluded_minute;
     update added_up set hours_to = default, days_to = default, days_from = default;
     truncate engine_clock, region_state, component_state, venue_state, typical_latency, impairment, alert_event, incident,
-      delivery, delivery_attempt
+      delivery, delivery_attempt, transfer_span, transfer_day, transfer_past, transfer_state, transfer_line;
+    update transfer_source set read_at = null, problem = null, problem_since = null, list_at = null, list_moved_at = null
   `);
 }
 

@@ -16,6 +16,7 @@ export function loopbackRegistry(registry: Registry, portOf: PortOf, timeScale: 
     venues: registry.venues.map((venue) => ({
       ...loopbackVenue(venue, (url) => loopbackUrl(url, venue.id, portOf), timeScale),
       official: loopbackOfficial(venue, registry.venues, portOf),
+      ...loopbackTransfers(venue, (url) => loopbackUrl(url, venue.id, portOf)),
     })),
   };
 }
@@ -98,6 +99,11 @@ function loopbackOfficial(venue: Venue, venues: Venue[], portOf: PortOf): Venue[
       api: official.api && loopbackUrl(official.api, id, portOf),
     }
   );
+}
+
+function loopbackTransfers({ transfers }: Venue, addressOf: AddressOf): Pick<Venue, "transfers"> {
+  if (!transfers || transfers.kind === null) return {};
+  return { transfers: { ...transfers, api: addressOf(transfers.api) } };
 }
 
 function scaledSend(send: KeepAlive["send"], timeScale: number) {

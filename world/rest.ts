@@ -7,6 +7,7 @@ import { sendJson, sendHtml } from "./listener.js";
 import { worldPath } from "./loopback-registry.js";
 import type { SimulatedFeed } from "./notices/feed.js";
 import { clientOf, type Stage } from "./stage.js";
+import { serveTransfers } from "./transfers.js";
 import { saidBy } from "./venue-words.js";
 import { bodyOf } from "./venues/any.js";
 
@@ -17,6 +18,7 @@ export function serveRest(
   feed: SimulatedFeed | null,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const answered = new Map<string, number>();
+  const list = serveTransfers(stage);
   return function onRequest(request, response) {
     // A client that disconnects during an answer is no problem of the world.
     request.on("error", () => response.destroy());
@@ -25,6 +27,7 @@ export function serveRest(
 
   function answer(request: IncomingMessage, response: ServerResponse, body: string) {
     if (feed?.isAsked(request)) return feed.answer(request, response);
+    if (list?.isAsked(request)) return list.answer(request, response);
     const endpoint = stage.venue.rest.find((candidate) => isFor(candidate, request, body));
     if (!endpoint) return notFound(request, response, stage);
     const client = clientOf(request);

@@ -22,7 +22,8 @@ export interface Stage {
   /** The script's clock. */
   now(): Date;
   /**
-   * Counts a request (one of the status feed as `official`), an upgrade (`ws:conn`) or a subscription (`ws:<name>`).
+   * Counts a request (one of the status feed as `official`, one of the list as `transfers`), an upgrade (`ws:conn`) or
+   * a subscription (`ws:<name>`).
    */
   count(component: string, region: string | null): void;
   violated(missed: string, region: string | null, dropped: boolean): void;

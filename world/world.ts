@@ -234,13 +234,16 @@ interface Observations {
   count: (observed: Observed) => void;
   /**
    * Counts REST requests, upgrades (`ws:conn`) and subscriptions (`ws:<name>`) so far. Requests for status feeds
-   * (`official`) count only where they are asked for, because they measure no venue.
+   * (`official`) and lists of deposits and withdrawals (`transfers`) count only where they are asked for, because they
+   * measure no venue.
    */
   requests: (of?: Partial<Observed>) => number;
   violated: (violation: Violation) => void;
   /** Keep-alive rules that clients broke; the newest thousand. */
   violations: readonly Violation[];
 }
+
+const unmeasured: ReadonlySet<string> = new Set(["official", "transfers"]);
 
 /** @param onCount called for each */
 function makeObservations(onCount: (observed: Observed) => void = () => {}): Observations {
@@ -259,7 +262,7 @@ function makeObservations(onCount: (observed: Observed) => void = () => {}): Obs
   function requests({ venue, component, region }: Partial<Observed> = {}) {
     return [...counts.values()]
       .filter((one) => venue === undefined || one.venue === venue)
-      .filter((one) => (component === undefined ? one.component !== "official" : one.component === component))
+      .filter((one) => (component === undefined ? !unmeasured.has(one.component) : one.component === component))
       .filter((one) => region === undefined || one.region === region)
       .reduce((sum, one) => sum + one.count, 0);
   }

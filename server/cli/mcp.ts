@@ -50,6 +50,7 @@ export function serviceSource(service: RemoteService): AgentSource {
     venue: (id, region) => orFailed(service.venue(id, inRegion(region))),
     incidents: (asked) => orFailed(service.incidents(asked)),
     reliability: (days) => orFailed(service.reliability({ days })),
+    transfers: (asked) => orFailed(service.transfers(asked)),
   };
 }
 

@@ -27,6 +27,7 @@ import { incidentsResponse } from "../web/board/incidents.js";
 import { reliabilityResponse } from "../web/board/reliability.js";
 import { statusResponse } from "../web/board/status.js";
 import { venueStateResponse } from "../web/board/venue-state.js";
+import { transfersResponse } from "../web/board/transfers.js";
 import { exchangeResponse } from "../web/board/venue.js";
 
 export interface RemoteServiceOptions {
@@ -73,6 +74,7 @@ export function checkedService(client: Venuewatch, url: string) {
     venue: read(exchangeResponse, client.venue.bind(client)),
     incidents: read(incidentsResponse, client.incidents.bind(client)),
     reliability: read(reliabilityResponse, client.reliability.bind(client)),
+    transfers: read(transfersResponse, client.transfers.bind(client)),
   };
 }
 

@@ -1,4 +1,7 @@
-/** Core is the program that decides: the engine with its upkeep, the notices of venues, and the alerts. */
+/**
+ * Core is the program that decides: the engine with its upkeep, what venues say (notices, deposits and withdrawals),
+ * and the alerts.
+ */
 import { openPool, type Pool, type PoolOptions } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import type { OwnMetrics } from "../../shared/log/own-metrics.js";
@@ -12,12 +15,14 @@ import { startEngine } from "./engine/leader.js";
 import { makeEngineMetrics } from "./metrics.js";
 import { makeNoticesMetrics, makePolling } from "./notices/polling.js";
 import { makeFeedReader } from "./notices/reader.js";
+import { makeTransferMetrics, makeTransferPolling } from "./transfers/polling.js";
+import { makeTransferReader } from "./transfers/reader.js";
 
 export interface CorePools {
   engine: Pool;
   /** Separate, so that no statement of the engine delays a renewal. */
   lease: Pool;
-  /** Separate, so that a slow feed takes no connection from the engine. */
+  /** Separate, so that a slow feed takes no connection from the engine. Also of the lists of transfers. */
   notices: Pool;
   /** Separate, so that neither a storm of alerts nor the engine makes the other wait. */
   alerts: Pool;
@@ -53,6 +58,14 @@ export function startCore({ pools, address, channelKey, allowLoopback, version, 
     log,
     metrics: exported && makeNoticesMetrics(exported.metrics),
   });
+  const transferReader = makeTransferReader({ userAgent: userAgent("transfers") });
+  onClose("connections to lists of transfers", transferReader.close);
+  const transfers = makeTransferPolling({
+    db: pools.notices,
+    reader: transferReader,
+    log,
+    metrics: exported && makeTransferMetrics(exported.metrics),
+  });
   const poster = makePoster({ allowLoopback });
   onClose("connections to receivers", poster.close);
   const ofAlerts = { baseUrl: address.baseUrl, userAgent: userAgent("alerts") };
@@ -73,6 +86,7 @@ export function startCore({ pools, address, channelKey, allowLoopback, version, 
     log,
     metrics: exported && makeEngineMetrics(exported.metrics, exported.pool, log),
     readNextFeed: (signal) => polling.readNext(signal),
+    readNextTransfers: (signal) => transfers.readNext(signal),
     onAlert: dispatcher.wake,
   });
   onClose("engine", engine.close);

@@ -3,7 +3,7 @@ import { UserError } from "../../shared/process/user-error.js";
 import { addressIn, publicAddress } from "../../shared/registry/addresses.js";
 import { watchedVenues } from "../../shared/registry/chain-venues.js";
 import { componentsOf } from "../../shared/registry/components.js";
-import { type Registry, stallBasis, type Venue } from "../../shared/registry/registry.js";
+import { type Registry, type SpelledName, stallBasis, type Venue } from "../../shared/registry/registry.js";
 import type { CoreDb } from "./migrating-role.js";
 
 /**
@@ -16,6 +16,10 @@ import type { CoreDb } from "./migrating-role.js";
 export async function syncRegistry(db: CoreDb, registry: Registry): Promise<void> {
   await renameVenues(db, registry);
   await db.file("sync_registry", [JSON.stringify(rowsOf(registry))]);
+  const transfers = JSON.stringify(transferRowsOf(registry));
+  await db.file("sync_transfers", [transfers]);
+  // apart: an upsert in the same statement would not see the rows that others have removed
+  await db.file("sync_transfer_names", [transfers]);
   await db.script("call upkeep.store_components_published()");
   // recomputed for the venues and categories that are published now
   await db.script("call upkeep.store_typical()");
@@ -135,4 +139,25 @@ export function feedNames({ venues }: Registry): ReadonlyMap<string, string> {
 function feedName(address: string, venue: string): string {
   const shown = publicAddress(address);
   return shown === address ? address : `${shown} (${venue})`;
+}
+
+function transferRowsOf({ assets = {}, networks = {}, venues }: Registry) {
+  const named = (spelled: Record<string, SpelledName>) =>
+    Object.entries(spelled).map(([id, { name }]) => ({ id, name }));
+  return {
+    assets: named(assets),
+    networks: named(networks),
+    spellings: [...spellingsOf("asset", assets), ...spellingsOf("network", networks)],
+    sources: venues.flatMap(({ id, transfers }) => (transfers === undefined ? [] : [{ venue: id, ...transfers }])),
+  };
+}
+
+/** Without regard to capitals; each once, since an id is often also one of the names. */
+function spellingsOf(subject: "asset" | "network", spelled: Record<string, SpelledName>) {
+  const spellings = Object.entries(spelled).flatMap(([means, { names = [], venues = {} }]) =>
+    [["", [means, ...names]] as const, ...Object.entries(venues)].flatMap(([venue, own]) =>
+      own.map((name) => ({ subject, venue, spelt: name.toLowerCase(), means })),
+    ),
+  );
+  return [...new Map(spellings.map((one) => [`${one.venue} ${one.spelt}`, one])).values()];
 }

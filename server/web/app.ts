@@ -38,6 +38,7 @@ import { makeAged, makeFreshness, staleAfterMs } from "./board/stale.js";
 import { statusRoute } from "./board/status.js";
 import { tableAnswerer, tableFormats } from "./board/tables.js";
 import { thresholdsRoute } from "./board/thresholds.js";
+import { transfersRoute, venueTransfersRoute } from "./board/transfers.js";
 import { venueStateRoute } from "./board/venue-state.js";
 import { venueDaysRoute, venueRoute } from "./board/venue.js";
 import { makeChangeLog } from "./events/change-log.js";
@@ -65,6 +66,7 @@ export function makeApp(
   const pool = queuedPool(options.pool, ofWholeWindows);
   // separate caches: clients can request many pages and windows, and these must not evict a venue's body
   const incidents = makeSnapshots(pool, hundredBodies, clock, whileBusy, aged);
+  const transfers = makeSnapshots(pool, hundredBodies, clock, whileBusy, aged);
   const windows = makeWindows(makeSnapshots(pool, hundredBodies, clock, whileBusy, aged));
   const answerTable = tableAnswerer({ ...options, pool, clock, whileBusy });
   const app = express();
@@ -85,7 +87,7 @@ export function makeApp(
   const faults = makeFaults(log);
   const onFault = (error: unknown) => void faults.isPassing(error, "/mcp");
   // before the other routes, which refuse POST
-  const source = boardSource({ ...options, boards, windows, incidents, onFault });
+  const source = boardSource({ ...options, boards, windows, incidents, transfers, onFault });
   addMcpRoute(app, {
     ...{ makeServer: agentServers({ source, onBug: onFault }), baseUrl: options.baseUrl, limit },
     answerErrors: (send) => answerErrors(log, send, faults),
@@ -117,6 +119,8 @@ export function makeApp(
   app.get("/v1/reliability", reliabilityRoute(windows, answerTable));
   app.get("/v1/detection", detectionRoute(windows));
   app.get("/v1/notify", notifyRoute(boards));
+  app.get("/v1/transfers", transfersRoute(registry, boards, transfers, answerTable));
+  app.get("/v1/transfers/:venue", venueTransfersRoute(registry, transfers));
   app.get("/v1/events", eventsRoute(registry, events, options.streamLimits ?? streamLimits, sendProblem));
   app.get("/v1/incidents", incidentsRoute(registry, incidents, answerTable));
   app.get("/v1/maintenance", maintenanceRoute(registry, incidents, answerTable));
@@ -125,6 +129,7 @@ export function makeApp(
     app.get(`/v1/reliability.${format}`, reliabilityRoute(windows, answerTable, format));
     app.get(`/v1/incidents.${format}`, incidentsRoute(registry, incidents, answerTable, format));
     app.get(`/v1/maintenance.${format}`, maintenanceRoute(registry, incidents, answerTable, format));
+    app.get(`/v1/transfers.${format}`, transfersRoute(registry, boards, transfers, answerTable, format));
   }
   app.get("/v1/incidents/:slug", incidentRoute(pool, incidents));
   const feeds = makeSnapshots(pool, hundredBodies, clock, whileBusy);
@@ -136,7 +141,7 @@ export function makeApp(
   const metrics = makeSnapshots(pool, oneBody, clock, whileBusy);
   app.get("/metrics", metricsRoute(metrics));
   const openapi = () => openapiDocument(options, new Date());
-  const pages = { ...options, pool, boards, windows, incidents, openapi };
+  const pages = { ...options, pool, boards, windows, incidents, transfers, openapi };
   for (const [path, route] of Object.entries(embedRoutes(pages))) app.get(path, route);
   app.use(pagesRouter(pages));
   app.use(notFound);

@@ -22,6 +22,7 @@ import {
   workbookSchema,
 } from "./board/tables.js";
 import { thresholdsResponse } from "./board/thresholds.js";
+import { transfersParameters, transfersResponse, transfersTable } from "./board/transfers.js";
 import { venueStateParameters, venueStateResponse } from "./board/venue-state.js";
 import { exchangeResponse, venueParameters, venueTable } from "./board/venue.js";
 import { eventsParameters, eventStream } from "./events/event-streams.js";
@@ -101,6 +102,25 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       answers: { "text/event-stream": eventStream },
       ...perTick,
       cache: noStore,
+    },
+    {
+      id: "listTransfers",
+      path: "/v1/transfers",
+      group: "board",
+      summary: "Which deposits and withdrawals the venues declare open",
+      description: `By asset and network, as the venues' own lists have it every five minutes; nothing of it is measured, and it changes no state. \`sources\` names the venues that say it only with an account. With \`format=csv\` or \`format=xlsx\`, the answer is that of /v1/transfers.csv or /v1/transfers.xlsx.`,
+      parameters: { ...transfersParameters(registry), ...formatParameters },
+      answers: { [jsonType]: transfersResponse },
+      ...perTick,
+    },
+    {
+      id: "getTransfers",
+      path: "/v1/transfers/{venue}",
+      group: "board",
+      summary: "Deposits and withdrawals of one venue, with its newest pauses",
+      names: { venue },
+      answers: { [jsonType]: transfersResponse },
+      ...perTick,
     },
     {
       id: "getReliability",
@@ -196,7 +216,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       group: "service",
       summary: "States, latency and open incidents, for Prometheus",
       description:
-        "Four families: `svc_component_state`, `svc_component_state_region`, `svc_latency_seconds` and `svc_incident_open`.",
+        "Five families: `svc_component_state`, `svc_component_state_region`, `svc_latency_seconds`, `svc_incident_open`, and `svc_transfer_state`, which the venues declare and we do not measure.",
       answers: { "text/plain": expositionAnswer },
       ...perTick,
     },
@@ -278,6 +298,10 @@ function tableOperations(registry: Registry, venue: Schema<string>): Operation[]
       ...{ id: "listMaintenance", path: "/v1/maintenance", group: "history" },
       ...{ parameters: maintenanceParameters(registry), summary: "Maintenance in the venues' own feeds" },
       ...{ name: "all-maintenance", schema: maintenanceTable },
+    },
+    {
+      ...{ id: "listTransfers", path: "/v1/transfers", group: "board", parameters: transfersParameters(registry) },
+      ...{ summary: "Deposits and withdrawals", name: "all-transfers", schema: transfersTable },
     },
   ];
   return tables.flatMap(({ id, path, summary, name, schema, parameters, ...described }): Operation[] => [

@@ -74,6 +74,7 @@ function addressesOf(registry: Registry, boards: Boards): ReadonlyMap<string, Ad
     [status, { route: status, ask: () => boards.status(null) }],
     ["/v1/regions", { route: "/v1/regions", ask: () => boards.regions() }],
     ["/v1/notify", { route: "/v1/notify", ask: () => boards.notify() }],
+    ["/v1/transfers", { route: "/v1/transfers", ask: () => boards.transfers() }],
   ]);
   for (const category of categories)
     addresses.set(`${status}?category=${category}`, {

@@ -13,8 +13,8 @@ export const maxHeadBytes = 16 * kibibyte;
 export const maxInterim = 8;
 
 /**
- * Chunks in which a body arrives, on the wire and after decompression. A chunk of a large body has a kibibyte or more,
- * and the largest body has four mebibytes.
+ * Chunks in which a body arrives, on the wire and after decompression. A chunk of a large body has two kibibytes or
+ * more, and the largest body has sixteen mebibytes.
  */
 export const maxChunks = 8 * kibibyte;
 
@@ -24,6 +24,8 @@ export const maxBodyBytes = {
   measured: mebibyte,
   /** A document of a feed. */
   feed: 2 * mebibyte,
+  /** A list of everything that a venue transfers: the largest had five mebibytes in 2026. */
+  transfers: 16 * mebibyte,
   /** An answer of a service that runs venuewatch. */
   service: 4 * mebibyte,
 };
@@ -59,6 +61,8 @@ export const jsonLimits = {
   measured: { parts: 100_000, levels: Infinity },
   /** Feeds nest six levels deep. A page with 90 days of 250 resources has nearly as many parts. */
   feed: { parts: 200_000, levels: 64 },
+  /** Ten thousand assets on three networks each, with fifteen properties. */
+  transfers: { parts: 1_500_000, levels: 16 },
   service: { parts: 400_000, levels: 64 },
 } satisfies Record<string, JsonLimits>;
 

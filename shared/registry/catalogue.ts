@@ -20,9 +20,10 @@ export function catalogueEntry(id: string): unknown {
   return catalogueIds().includes(id) ? catalogueFile(`venues/${id}`) : null;
 }
 
-/** Its venues and chains, unchecked. */
+/** Its venues, chains, assets and networks, unchecked. */
 export function wholeCatalogue(): unknown[] {
-  return [catalogueFile("chains"), ...catalogueIds().map((id) => catalogueFile(`venues/${id}`))];
+  const others = ["chains", "assets", "networks"].map(catalogueFile);
+  return [...others, ...catalogueIds().map((id) => catalogueFile(`venues/${id}`))];
 }
 
 export interface Expanded {
@@ -34,7 +35,8 @@ export interface Expanded {
 }
 
 /**
- * Replaces ids and overrides in a registry by whole entries, and adds the catalogue's chains if there are any.
+ * Replaces ids and overrides in a registry by whole entries, and adds the catalogue's chains, assets and networks if
+ * there are any. The file's own assets replace those of the catalogue, so that an operator may choose fewer.
  *
  * @param value any value that was in the file
  */
@@ -53,10 +55,9 @@ export function expand(value: unknown): Expanded {
     const expected = `the id of a venue of the catalogue, registry/venues${near === null ? "" : `, perhaps ${near}`}`;
     return [{ place: ["venues", index, ...(name.override === undefined ? [] : ["id"])], expected }];
   });
-  const { chains = {} } = value;
-  const allChains = isObject(chains) ? { ...(catalogueFile("chains") as object), ...chains } : chains;
+  const { chains, assets = catalogueFile("assets"), networks } = value;
   return {
-    value: { ...value, chains: allChains, venues },
+    value: { ...value, chains: withOwn("chains", chains), assets, networks: withOwn("networks", networks), venues },
     problems,
     placeInFile(place) {
       const [list, index, ...inner] = place as [string, number, ...PlaceInRegistry];
@@ -65,6 +66,10 @@ export function expand(value: unknown): Expanded {
       return [list, index, "override", ...placeInPatch(venues[index], name.override, inner)];
     },
   };
+}
+
+function withOwn(file: string, own: unknown = {}): unknown {
+  return isObject(own) ? { ...(catalogueFile(file) as object), ...own } : own;
 }
 
 /** A venue of the catalogue that a registry names. */

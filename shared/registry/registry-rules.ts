@@ -16,6 +16,7 @@ import type {
   RestEndpoint,
   Sequence,
   SocketConfig,
+  SpelledName,
   Stream,
   Venue,
 } from "./registry.js";
@@ -36,6 +37,9 @@ export function registryRules(registry: unknown, isSound: Sound): RegistryProble
     ),
     ...repeatedItems(["venues"], venueList, "id"),
     ...formerIdRules(venueList),
+    ...["assets", "networks"].flatMap((part) =>
+      whereSound(isSound, [part], () => spellingRules([part], (registry as Record<string, unknown>)[part])),
+    ),
     ...eachItem(["venues"], venueList, (venue, place) =>
       isWhole(venue) ? venueRules(venue as Partial<Venue>, soundAt(isSound, place)) : [],
     ),
@@ -54,6 +58,29 @@ function hostsRules(hosts: Region["hosts"], isSound: Sound): RegistryProblem[] {
 /** An override that is left stands for an entry that could not be found. */
 function isWhole(venue: unknown): boolean {
   return isObject(venue) && !("override" in venue);
+}
+
+/** A name that stands for two assets, or two networks, would be read as either. */
+function spellingRules(place: PlaceInRegistry, spelled: unknown): RegistryProblem[] {
+  const seen = new Map<string, string>();
+  return Object.entries((spelled ?? {}) as Record<string, SpelledName>).flatMap(([id, { names = [], venues = {} }]) => {
+    const lists: [PlaceInRegistry, string, string[]][] = [
+      [["names"], "", [id, ...names]],
+      ...Object.entries(venues).map(([venue, own]): [PlaceInRegistry, string, string[]] => [
+        ["venues", venue],
+        `${venue} `,
+        own,
+      ]),
+    ];
+    return lists.flatMap(([list, scope, own]) =>
+      own.flatMap((name) => {
+        const key = scope + name.toLowerCase();
+        const holder = seen.get(key) ?? id;
+        seen.set(key, holder);
+        return must(holder === id, [...place, id, ...list], `a name that is not of ${holder}, too`);
+      }),
+    );
+  });
 }
 
 /** A present or former id belongs to one venue. */
@@ -106,6 +133,7 @@ function venueRules(venue: Partial<Venue>, isSound: Sound): RegistryProblem[] {
     ...(isObject(official)
       ? problemsWithin(["official"], officialRules(official, soundAt(isSound, ["official"])))
       : []),
+    ...whereSound(isSound, ["transfers"], () => problemsWithin(["transfers"], transferRules(venue.transfers))),
   ];
 }
 
@@ -401,6 +429,18 @@ function officialRules({ kind, page, api }: Official, isSound: Sound): RegistryP
     ]),
     ...whereSound(isSound, ["page"], () => urlRule(["page"], page)),
     ...whereSound(isSound, ["api"], () => urlRule(["api"], api)),
+  ];
+}
+
+function transferRules(transfers: Venue["transfers"]): RegistryProblem[] {
+  if (transfers === undefined) return [];
+  const { kind, api, because } = transfers as { kind: string | null; api?: string; because?: string };
+  return [
+    ...must(kind === null || api !== undefined, ["api"], `an address with kind ${kind}`),
+    ...must(kind !== null || api === undefined, ["api"], "none with kind null"),
+    ...must(kind !== null || because !== undefined, ["because"], "a sentence that says why nobody can read it"),
+    ...must(kind === null || because === undefined, ["because"], `none with kind ${kind}`),
+    ...urlRule(["api"], api),
   ];
 }
 

@@ -17,7 +17,20 @@ export interface Registry {
    * for their age.
    */
   chains?: Record<string, Chain>;
+  /** The assets whose deposits and withdrawals are read, by symbol, in the order of the board. */
+  assets?: Record<string, SpelledName>;
+  /** The networks on which assets are transferred, by id. */
+  networks?: Record<string, SpelledName>;
   venues: Venue[];
+}
+
+/** An asset or a network, and how venues spell it: in capitals or not. */
+export interface SpelledName {
+  name: string;
+  /** At every venue, besides its id. */
+  names?: string[];
+  /** At one venue only, by the venue's id. These win over the names of every venue. */
+  venues?: Record<string, string[]>;
 }
 
 export interface Chain {
@@ -53,6 +66,8 @@ export interface Venue {
   rest: RestEndpoint[];
   socket: SocketConfig | null;
   official: Official | null;
+  /** Absent: nothing can be deposited there, or nobody has looked. */
+  transfers?: Transfers;
   /** For every endpoint that has none of its own. */
   limited?: AnyOf;
   /** For every endpoint that has none of its own. */
@@ -367,6 +382,20 @@ export type Condition =
 export function conditionsOf<T>(conditions: T | T[]): T[] {
   return Array.isArray(conditions) ? conditions : [conditions];
 }
+
+/** Lists of deposits and withdrawals, each with a format in server/core/transfers/formats. */
+export type TransferKind =
+  | "gate-currencies"
+  | "kucoin-currencies"
+  | "bitget-coins"
+  | "coinbase-currencies"
+  | "bitfinex-methods"
+  | "kraken-assets"
+  | "bitstamp-currencies"
+  | "htx-currencies";
+
+/** Where the venue says which deposits and withdrawals are open; or why nobody can read that. */
+export type Transfers = { kind: TransferKind; api: string } | { kind: null; because: string };
 
 /** The venue's own status feed. */
 export interface Official {

@@ -1,5 +1,6 @@
--- What changed, as /v1/events sends it. `event` is venue, component or incident. Every body is made of what was written
--- when it was decided, so it never changes. `region` is the one that sees a state so; null: it is by quorum.
+-- What changed, as /v1/events sends it. `event` is venue, component, incident or transfer. Every body is made of what
+-- was written when it was decided, so it never changes. `region` is the one that sees a state so; null: it is by
+-- quorum.
 create view api.change_event as
 select
   e.change_id,
@@ -9,6 +10,11 @@ select
   g.region,
   case when e.slug is null then e.kind else 'incident' end as event,
   case
+    when e.kind = 'transfer' then json_build_object(
+      'at', api.iso(e.at), 'venue', v.venue, 'category', v.category, 'asset', e.transfer -> 'asset',
+      'network', e.transfer -> 'network', 'venueNetwork', e.transfer -> 'venueNetwork',
+      'direction', e.transfer -> 'direction', 'state', e.transfer -> 'state', 'because', e.transfer -> 'because'
+    )
     when g.region is not null and e.kind = 'venue' then json_build_object(
       'at', api.iso(e.at), 'venue', v.venue, 'category', v.category, 'region', g.region, 'state', e.state
     )

@@ -1,5 +1,6 @@
 -- The state of everything for Prometheus, in its text format, version 0.0.4: the instant of the answer, that of
--- the newest decision, and five families with every published component in each. One row {generated_at, body}.
+-- the newest decision, five families with every published component in each, and one of what the venues declare about
+-- deposits and withdrawals. One row {generated_at, body}.
 with component as materialized (
   select
     c.component_id,
@@ -115,6 +116,25 @@ written as (
   from family f
   left join (series s join component c using (component_id)) on s.family = f.name
   group by f.place, f.name, f.help
+),
+-- What is unknown is omitted: 0 would claim a pause. Of two networks of one name, one that is open counts.
+transfers as (
+  select
+    min(s.place * 1000 + a.position) as place,
+    format(
+      'venue="%s",asset="%s",network="%s",direction="%s"',
+      api.label_value(s.venue), api.label_value(l.asset),
+      api.label_value(coalesce(n.network, l.venue_network, '')), t.direction
+    ) as labels,
+    max(case t.state when 'open' then 1 else 0 end) as value
+  from api.clock k
+  cross join api.transfer_sources(k.generated_at) s
+  join transfer_line l using (venue_id)
+  join transfer_state t using (line_id)
+  join transfer_asset a using (asset)
+  left join transfer_network n on n.network = l.network and n.published
+  where s.fresh and a.published and t.state <> 'unknown'
+  group by 2
 )
 select
   k.generated_at,
@@ -131,5 +151,13 @@ select
         'svc_decided_at_seconds %s\n',
       trim_scale(extract(epoch from k.ticked_at))
     )
-  end || (select string_agg(w.text, '' order by w.place) from written w) as body
+  end || (select string_agg(w.text, '' order by w.place) from written w)
+  || E'# HELP svc_transfer_state What the venue declares of deposits or withdrawals: '
+    '1 open, 0 paused; absent: unknown.\n# TYPE svc_transfer_state gauge\n'
+  || (
+    select coalesce(
+      string_agg(format(E'svc_transfer_state{%s} %s\n', t.labels, t.value), '' order by t.place, t.labels), ''
+    )
+    from transfers t
+  ) as body
 from api.clock k

@@ -24,7 +24,9 @@ begin
         region_venue_state,incident,typical_latency,impairment,outlier,unjudged,component_entry,
         alert_event,change_event,state_change,timeline,rules_in_force,
         feed,feed_poll,notice,notice_change,
-        delivery,venue_lease,feed_identity
+        delivery,venue_lease,feed_identity,
+        transfer_asset,transfer_network,transfer_source,transfer_line,transfer_state,transfer_span,transfer_day,
+        transfer_past,transfer_window
       }')
     ) as wanted (grantees, privileges, tables)
     cross join unnest(grantees::text[]) as granted (role)

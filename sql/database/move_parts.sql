@@ -1,6 +1,6 @@
--- What `move` copies, in this order: tables, referenced ones first; then samples; then every roll-up. From the
--- catalogue, so that a new table is not forgotten. Six tables are no data: `migration` and `definition` describe how
--- this database was made, `leader` who leads here, `timeline` this server's log; `typical_week` and `open_hour` are
+-- What `move` copies, in this order: tables, referenced ones first; then samples and spans; then every roll-up. From
+-- the catalogue, so that a new table is not forgotten. Six tables are no data: `migration` and `definition` describe
+-- how this database was made, `leader` who leads here, `timeline` this server's log; `typical_week` and `open_hour` are
 -- recomputed.
 --
 -- {part, kind, reads, writes, columns, written, identity, at, windowMs}: the quoted names to read from and write to (a
@@ -12,7 +12,9 @@ with recursive hyper as (
     a.view_name is not null as is_rollup,
     format('%I.%I', d.hypertable_schema, d.hypertable_name)::regclass as kept_in,
     d.column_name as at,
-    case when a.view_name is null then interval '1 hour' else least(d.time_interval, interval '30 days') end as at_once
+    case
+      when d.hypertable_name = 'sample' then interval '1 hour' else least(d.time_interval, interval '30 days')
+    end as at_once
   from timescaledb_information.dimensions d
   left join timescaledb_information.continuous_aggregates a
     on a.materialization_hypertable_schema = d.hypertable_schema
@@ -36,7 +38,11 @@ pointing (kept_in, depth) as (
 ),
 parts as (
   select
-    h.part, case when h.is_rollup then 'rollup' else 'samples' end as kind, h.kept_in, h.at, h.at_once,
+    h.part,
+    case when h.is_rollup then 'rollup' when h.part = 'sample' then 'samples' else 'spans' end as kind,
+    h.kept_in,
+    h.at,
+    h.at_once,
     -- roll-ups in the order of their creation, because they are built on each other
     array[1, h.is_rollup::int, h.kept_in::oid::bigint] as place
   from hyper h

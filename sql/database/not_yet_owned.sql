@@ -11,6 +11,8 @@ with kept_up (relations) as (
     'incident', 'leader', 'typical_latency', 'impairment', 'outlier', 'unjudged', 'component_entry', 'alert_event',
     'change_event', 'state_change', 'rules_in_force', 'feed', 'feed_poll', 'notice',
     'notice_change', 'feed_address', 'entry_salt', 'service_address',
+    'transfer_asset', 'transfer_network', 'transfer_spelling', 'transfer_source', 'transfer_address', 'transfer_line',
+    'transfer_state', 'transfer_span', 'transfer_day', 'transfer_past', 'transfer_window',
     'channel', 'delivery', 'delivery_attempt', 'venue_lease', 'timeline'
   ]::name[]
 )

@@ -34,9 +34,13 @@ declare
 begin
   foreach level in array array[
     'sample', 'rest_hour', 'stream_hour', 'latency_hour', 'component_hour', 'venue_hour', 'sample_minute',
-    'component_minute', 'venue_minute'
+    'component_minute', 'venue_minute', 'transfer_span'
   ] loop
-    kept := case when level like '%_minute' then upkeep.minutes_kept() else upkeep.raw_kept() end;
+    kept := case
+      when level = 'transfer_span' then upkeep.transfers_kept()
+      when level like '%_minute' then upkeep.minutes_kept()
+      else upkeep.raw_kept()
+    end;
     perform upkeep.expect_no_refresh();
     select count(*) into of_it
     from drop_chunks(format('venuewatch.%I', level)::regclass, older_than => retain.at - kept);

@@ -336,21 +336,27 @@ create table change_event (
   -- the instant that was decided
   at           timestamptz not null,
   recorded_at  timestamptz not null,
-  kind         text not null check (kind in ('venue', 'component', 'opened', 'escalated', 'closed', 'retracted')),
+  kind         text not null check (
+    kind in ('venue', 'component', 'opened', 'escalated', 'closed', 'retracted', 'transfer')
+  ),
   venue_id     smallint not null references venue,
   -- null: the venue as a whole
   component_id integer references component,
   -- null: by quorum; else what this region by itself sees
   region_id    smallint references region,
-  -- of an incident: its severity
-  state        state not null,
+  -- of an incident: its severity; null: of a transfer
+  state        state,
   -- Of an incident; null: a state. Copied, so that what clients were sent never depends on what became of the incident.
   slug         text,
   started_at   timestamptz,
   -- the announced maintenance beside it, as the venue had announced it by then
   maintenance  jsonb,
-  check ((component_id is null) = (kind = 'venue')),
-  check ((slug is null) = (kind in ('venue', 'component'))),
+  -- what the venue declares now: {asset, network, venueNetwork, direction, state, because}
+  transfer     json,
+  check ((component_id is null) = (kind in ('venue', 'transfer'))),
+  check ((slug is null) = (kind in ('venue', 'component', 'transfer'))),
+  check ((state is null) = (kind = 'transfer')),
+  check ((transfer is null) = (kind <> 'transfer')),
   check ((slug is null) = (started_at is null)),
   check (region_id is null or slug is null)
 );

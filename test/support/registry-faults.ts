@@ -29,6 +29,7 @@ export const knownOfVenue = [
     "rest",
     "socket",
     "official",
+    "transfers",
     "blocked",
     "limited",
   ],
@@ -333,6 +334,28 @@ const rows: [at: string, value: unknown, ...expected: string[]][] = [
   [".socket.streams.0.stall.distribution.to", "2026-09-30", "a date not before from, 2026-10-01"],
   [".official.api", null, "an address with kind statuspage"],
   [".official.api", "wss://status.example.com/", "an https:// address with kind statuspage"],
+  [
+    ".transfers",
+    { kind: "gate-currencies" },
+    ".transfers.api: expected an address with kind gate-currencies, found nothing",
+  ],
+  [
+    ".transfers",
+    { kind: null, api: "https://a.example/" },
+    '.transfers.api: expected none with kind null, found "https://a.example/"',
+    ".transfers.because: expected a sentence that says why nobody can read it, found nothing",
+  ],
+  [
+    ".transfers",
+    { kind: "kraken-assets", api: "https://a.example/", because: "x" },
+    '.transfers.because: expected none with kind kraken-assets, found "x"',
+  ],
+  [
+    "networks",
+    { tron: { name: "Tron", names: ["TRX"] }, other: { name: "Other", venues: { okx: ["x"] }, names: ["trx"] } },
+    'networks.other.names: expected a name that is not of tron, too, found ["trx"]',
+  ],
+  ["assets", { btc: { name: "Bitcoin" } }, "a symbol of 1 to 12 capital letters and digits"],
   [
     ".official.api",
     "ftp://status.example.com/",

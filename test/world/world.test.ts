@@ -230,7 +230,10 @@ void t.test("a fault that the registry does not know, or that its kind cannot ha
     [{ kind: "boom" as "reset", ...okx }, /the kind is unknown/],
     [{ kind: "refused", ...okx, regions: ["us-east"] }, /refuses every region and the whole venue/],
     [{ kind: "refused", ...okx, component: "rest:time" }, /refuses every region and the whole venue/],
-    [{ kind: "drip", ...okx, component: "ws:trades" }, /drip acts on rest and official only, not on ws:trades/],
+    [
+      { kind: "drip", ...okx, component: "ws:trades" },
+      /drip acts on rest and official and list only, not on ws:trades/,
+    ],
     [{ kind: "silent", ...okx, component: "ws:conn" }, /silent acts on stream only/],
     [{ kind: "dead-socket", ...okx, component: "ws:trades" }, /dead-socket acts on connection only/],
     [{ kind: "halted", ...okx }, /the registry has no words for it of okx$/m],

@@ -15,7 +15,7 @@ export function pastPosts(now: Date): ScriptedPost[] {
   const on = (daysAgo: number, time: string) => new Date(todayOf(now) - daysAgo * dayMs + msOf(time));
   /** Returns the instant that many hours and minutes after the last day began. */
   const after = (time: string) => new Date(lastDayOf(now) + msOf(time));
-  return [...often(on), ...seldom(on), ...ofLastDay(after)];
+  return [...often(on), ...seldom(on), ...ofTransfers(on), ...ofLastDay(after)];
 }
 
 type Instant = (time: string) => Date;
@@ -168,6 +168,36 @@ function seldom(on: OldInstant): ScriptedPost[] {
       startedAt: on(22, "09:00"),
       endedAt: on(22, "09:30"),
       components: ["REST API"],
+    },
+  ];
+}
+
+/** What venues post about deposits and withdrawals that their lists show paused. */
+function ofTransfers(on: OldInstant): ScriptedPost[] {
+  return [
+    {
+      venue: "kraken",
+      title: "Ethereum (ETH) withdrawals delayed",
+      impact: "minor",
+      postedAt: on(82, "09:20"),
+      endedAt: on(82, "12:30"),
+      components: ["Deposits and Withdrawals"],
+    },
+    {
+      venue: "bitstamp",
+      title: "XRP deposits and withdrawals: wallet upgrade",
+      impact: "maintenance",
+      postedAt: on(25, "10:00"),
+      startedAt: on(24, "06:00"),
+      endedAt: on(24, "14:00"),
+      components: ["Deposits"],
+    },
+    {
+      venue: "kraken",
+      title: "Solana (SOL) deposits and withdrawals temporarily unavailable",
+      impact: "minor",
+      postedAt: on(1, "11:25"),
+      components: ["Deposits and Withdrawals"],
     },
   ];
 }

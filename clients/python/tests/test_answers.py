@@ -199,5 +199,25 @@ class TestAnswers(unittest.TestCase):
         self.assertEqual(Timing(), Timing(40, 10, 1, 30, 600, 1_800))
 
 
+class TestTransfers(unittest.TestCase):
+    def test_what_is_not_said_to_be_open_cannot_be_withdrawn(self) -> None:
+        def line(network: str, state: str) -> dict[str, Any]:
+            return {"network": network, "venueNetwork": network.upper(), "withdrawal": {"state": state}}
+
+        both = [line("tron", "paused"), line("ethereum", "open")]
+        cases: list[tuple[bool, list[dict[str, Any]], str | None, object]] = [
+            (False, both, None, True),
+            (False, both, "tron", False),
+            (False, both, "ETHEREUM", True),
+            (False, [line("tron", "paused"), line("ethereum", "unknown")], None, "unknown"),
+            (False, [line("tron", "open")], "solana", "unknown"),
+            (False, [], None, "unknown"),
+            (True, both, None, "unknown"),
+        ]
+        client = Venuewatch("http://127.0.0.1:1")
+        for stale, transfers, network, expected in cases:
+            with mock.patch.object(client, "_read", return_value={"stale": stale, "transfers": transfers}):
+                self.assertEqual(client.can_withdraw("kraken", "USDT", network), expected)
+
 if __name__ == "__main__":
     unittest.main()

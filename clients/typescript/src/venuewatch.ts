@@ -69,6 +69,37 @@ export class Venuewatch {
     return this.#read("regions");
   }
 
+  /** What the venues declare about deposits and withdrawals, by asset and network. */
+  transfers(query: Query<"listTransfers"> = {}): Promise<Schemas["TransfersResponse"]> {
+    return this.#read("transfers", query);
+  }
+
+  /**
+   * Whether the venue declares that an asset can be withdrawn: on this network, or on any. It is not measured, and
+   * `"unknown"` is never to be taken for yes.
+   *
+   * @param network its id in the service's list, such as `tron`, or the venue's own name for it
+   */
+  canWithdraw(venue: string, asset: string, network?: string): Promise<boolean | "unknown"> {
+    return this.#can("withdrawal", venue, asset, network);
+  }
+
+  /** The same of deposits. */
+  canDeposit(venue: string, asset: string, network?: string): Promise<boolean | "unknown"> {
+    return this.#can("deposit", venue, asset, network);
+  }
+
+  async #can(direction: "deposit" | "withdrawal", venue: string, asset: string, network?: string) {
+    const { stale, transfers } = await this.transfers({ venue, asset });
+    const states = transfers
+      .filter((line) => network === undefined || [line.network, line.venueNetwork].includes(network))
+      .map((line) => line[direction].state);
+    // old data say nothing of the present
+    if (stale !== false) return "unknown";
+    if (states.includes("open")) return true;
+    return states.length > 0 && states.every((state) => state === "paused") ? false : "unknown";
+  }
+
   /**
    * Follows the states of venues, and answers from memory. Close it at the end.
    *

@@ -13,7 +13,7 @@ import type { MeasuredPart } from "../measured-once.js";
 import { plainTable } from "../print.js";
 import { serviceAt, urlOption } from "../service.js";
 import { stateCodes } from "../status.js";
-import { answered, type Evidence } from "./evidence.js";
+import { answered, type DeclaredTransfers, type Evidence } from "./evidence.js";
 import { examine, type Examined } from "./examine.js";
 import { type CheckVerdict, type Culprit, verdictOf } from "./verdict.js";
 
@@ -90,7 +90,7 @@ export function exitCodeOf({ culprit }: Pick<CheckVerdict, "culprit">, { quorum 
 }
 
 /** What `--json` prints. Fields are only added. */
-export function reportJson(url: string, verdict: CheckVerdict, { evidence, typicalMs }: Examined): object {
+export function reportJson(url: string, verdict: CheckVerdict, { evidence, typicalMs, transfers }: Examined): object {
   const { venue, quorum, here, controls, clock, ...more } = evidence;
   return {
     ...{ url, venue },
@@ -98,6 +98,7 @@ export function reportJson(url: string, verdict: CheckVerdict, { evidence, typic
     ...{ summary: verdict.summary, advice: verdict.advice },
     service: quorum.kind === "confirmed" ? { ...quorum, problem: null } : { kind: quorum.kind, problem: quorum.reason },
     typicalMs,
+    transfers,
     here: here.map(partJson),
     controls: controls.map(({ venue, measured }) => ({ venue, answered: answered(measured), ...partJson(measured) })),
     clock: clock && { errorMs: Math.round(clock.errorMs), withinMs: Math.ceil(clock.withinMs) },
@@ -121,6 +122,7 @@ export function reportText(verdict: CheckVerdict, examined: Examined): string {
     ["from here", hereText(here, skipped, examined.typicalMs)],
     ["other venues", `${controls.length - away.length} of ${controls.length} answer here${awayText(away)}`],
     ["this clock", clockText(clock)],
+    ...(examined.transfers === null ? [] : [["transfers", transfersText(examined.transfers)] as [string, string]]),
   ];
   return `${plainText(venue, 60)}: ${verdict.summary}\n→ ${verdict.advice}\n\n${plainTable(lines.map(([what, found]) => [`  ${what}`, found]))}`;
 }
@@ -153,6 +155,18 @@ function partText({ component, fault, unmeasured, httpStatus, detail }: Measured
 function awayText(away: Evidence["controls"]): string {
   const named = away.map(({ venue, measured: { fault, unmeasured } }) => `${venue} ${fault ?? unmeasured}`);
   return named.length === 0 ? "" : `; not ${named.join(", ")}`;
+}
+
+/** A line has room for these. */
+const mostPaused = 4;
+
+function transfersText({ paused, because }: DeclaredTransfers): string {
+  if (because !== null) return `not known: ${plainText(because, 120)}`;
+  const named = paused
+    .slice(0, mostPaused)
+    .map(({ direction, asset, network }) => `${direction}s of ${asset}${network === null ? "" : ` on ${network}`}`);
+  const more = paused.length > mostPaused ? [`${paused.length - mostPaused} more`] : [];
+  return named.length === 0 ? "none declared paused" : `declared paused: ${[...named, ...more].join(", ")}`;
 }
 
 function clockText(clock: Evidence["clock"]): string {

@@ -48,6 +48,13 @@ export interface QuorumComponent {
   unknownBecause: VenueStateBody["components"][number]["unknownBecause"];
 }
 
+/** What the venue declares of deposits and withdrawals, as the service read it. No evidence: nobody measured it. */
+export interface DeclaredTransfers {
+  paused: readonly { direction: "withdrawal" | "deposit"; asset: string; network: string | null }[];
+  /** Why nothing is known; null: its list was read. */
+  because: string | null;
+}
+
 export interface Control {
   venue: string;
   measured: MeasuredPart;

@@ -16,11 +16,12 @@ import { readChains } from "../../../shared/registry/chain-venues.js";
 import { hostsOf } from "../../../shared/registry/components.js";
 import type { Registry, RestEndpoint, Venue } from "../../../shared/registry/registry.js";
 import { plainText } from "../../../shared/text/untrusted-text.js";
-import type { VenueBody, VenueStateBody } from "../../web/agents/agent-source.js";
+import type { TransfersBody, VenueBody, VenueStateBody } from "../../web/agents/agent-source.js";
 import { quotedError, quotedTexts } from "../../web/agents/quoted.js";
 import { endpointsOnce, isSkipped, type MeasuredPart, socketsOnce } from "../measured-once.js";
 import type { RemoteService } from "../service.js";
 import {
+  type DeclaredTransfers,
   type Evidence,
   type Quorum,
   type Control,
@@ -84,8 +85,8 @@ export async function examine(examination: Examination): Promise<Examined> {
       clock: clock.read(),
       at: new Date(),
     };
-    const { isUnwatched, isAway, typicalMs } = said;
-    return { evidence, skipped: own.filter(isSkipped), isUnwatched, isAway, typicalMs };
+    const { isUnwatched, isAway, typicalMs, transfers } = said;
+    return { evidence, skipped: own.filter(isSkipped), isUnwatched, isAway, typicalMs, transfers };
   } finally {
     await rest.close();
   }
@@ -244,20 +245,40 @@ interface Asked {
   isAway: boolean;
   /** Its typical REST latency in the regions, milliseconds; null: not known. */
   typicalMs: number | null;
+  transfers: DeclaredTransfers | null;
 }
 
 /** What the service says of a venue. Never rejects because of the service. */
 export async function askService(service: RemoteService, venue: string): Promise<Asked> {
-  const [state, seen] = await Promise.all([orError(service.state(venue)), orError(service.venue(venue))]);
+  const [state, seen, declared] = await Promise.all([
+    orError(service.state(venue)),
+    orError(service.venue(venue)),
+    orError(service.transfers({ venue, paused: "true" })),
+  ]);
   if (state instanceof VenuewatchError) {
     const isUnwatched = state.status === 404 && state.problem !== null ? true : null;
     const reason = isUnwatched ? `the service at ${service.url} does not watch it` : quotedError(state);
-    return { quorum: { kind: "silent", reason }, isUnwatched, isAway: state.status === null, typicalMs: null };
+    const isAway = state.status === null;
+    return { quorum: { kind: "silent", reason }, isUnwatched, isAway, typicalMs: null, transfers: null };
   }
   // without them, a vote that is unknown counts among those that do not agree
   const regions = seen instanceof VenuewatchError ? null : seen;
   const quorum = quorumOf(quotedTexts(state), regions);
-  return { quorum, isUnwatched: false, isAway: false, typicalMs: regions?.typicalMs ?? null };
+  // an earlier release does not have them
+  const transfers = declared instanceof VenuewatchError ? null : transfersOf(quotedTexts(declared));
+  return { quorum, isUnwatched: false, isAway: false, typicalMs: regions?.typicalMs ?? null, transfers };
+}
+
+/** Null if the venue has no list, or nothing of it is known for sure. */
+function transfersOf({ stale, sources: [source], transfers }: TransfersBody): DeclaredTransfers | null {
+  if (stale || source === undefined) return null;
+  if (source.state !== "readable") return { paused: [], because: source.because ?? "its list was not read yet" };
+  const paused = transfers.flatMap(({ asset, network, venueNetwork, ...line }) =>
+    (["withdrawal", "deposit"] as const)
+      .filter((direction) => line[direction].state === "paused")
+      .map((direction) => ({ direction, asset, network: network ?? venueNetwork })),
+  );
+  return { paused, because: null };
 }
 
 async function orError<Body>(reading: Promise<Body>): Promise<Body | VenuewatchError> {

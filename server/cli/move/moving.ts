@@ -136,6 +136,8 @@ function partsOf(target: Db): Promise<Part[]> {
 const filledByMigration = [
   ...["region", "venue", "component", "feed", "regions_published", "added_up"],
   ...["components_published", "feed_identity", "feed_address", "entry_salt", "component_entry"],
+  ...["transfer_asset", "transfer_network", "transfer_spelling", "transfer_source", "transfer_address"],
+  "transfer_window",
 ];
 
 /**

@@ -1,6 +1,9 @@
 import type { Db } from "../../../shared/database/pool.js";
 
-/** A table, the samples or a roll-up, as `sql/database/move_parts.sql` describes it. Names are quoted already. */
+/**
+ * A table, the samples, the spans of transfers or a roll-up, as `sql/database/move_parts.sql` describes it. Names are
+ * quoted already.
+ */
 export type Part = MovedTable | Timed;
 
 interface Named {
@@ -19,7 +22,7 @@ export interface MovedTable extends Named {
 
 /** Data that is moved one window of time after another. */
 export interface Timed extends Named {
-  kind: "samples" | "rollup";
+  kind: "samples" | "spans" | "rollup";
   at: string;
   windowMs: number;
 }

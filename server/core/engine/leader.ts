@@ -38,6 +38,8 @@ export interface EngineOptions {
    * are read.
    */
   readNextFeed?: (signal: AbortSignal) => Promise<number>;
+  /** The same of the venues' lists of deposits and withdrawals. */
+  readNextTransfers?: (signal: AbortSignal) => Promise<number>;
   /** Called after an alert in the outbox was committed. */
   onAlert?: () => void;
 }
@@ -69,6 +71,7 @@ export function startEngine({
   pace = usualPace,
   metrics,
   readNextFeed,
+  readNextTransfers,
   onAlert = () => {},
 }: EngineOptions): Engine {
   const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
@@ -126,7 +129,10 @@ export function startEngine({
     return current.upkeep.doWhatIsDue(() => leadership === current && !closing);
   });
 
-  const feedReaders = readNextFeed && startFeedReaders(readNextFeed, () => leadership !== null, rules.step_ms, log);
+  const leads = () => leadership !== null;
+  const feedReaders = readNextFeed && startReaders(readNextFeed, readersAtOnce, leads, rules.step_ms, log);
+  // a single one: a list has megabytes, and two at once would take twice the memory
+  const listReaders = readNextTransfers && startReaders(readNextTransfers, 1, leads, rules.step_ms, log);
 
   function lead(term: LeaseTerm): void {
     log.info("became the leader", { ...term });
@@ -156,7 +162,7 @@ export function startEngine({
     holder,
     async close() {
       closing = true;
-      const feedsRead = feedReaders?.close();
+      const feedsRead = Promise.all([feedReaders?.close(), listReaders?.close()]);
       // released first, so that another core need not wait for the work in progress here
       const handedOver = renewing.end().then(handOver);
       await Promise.all([handedOver, deciding.end(), keepingUp.end(), feedsRead]);
@@ -179,11 +185,13 @@ const readAgainMs = 5_000;
  * Reads the venue feeds while this core is the leader. A core that loses the lease still completes its current reading,
  * since no other core reads that feed until it is due again. Closing aborts the reading.
  *
- * @param readNextFeed resolves with the milliseconds until the next feed is due
+ * @param readNext resolves with the milliseconds until the next feed is due
+ * @param atOnce the number of feeds that are read at once
  * @param leads checked before each reading, and every `lookMs` while this core does not lead
  */
-function startFeedReaders(
-  readNextFeed: (signal: AbortSignal) => Promise<number>,
+function startReaders(
+  readNext: (signal: AbortSignal) => Promise<number>,
+  atOnce: number,
   leads: () => boolean,
   lookMs: number,
   log: Log,
@@ -193,7 +201,7 @@ function startFeedReaders(
   async function read(): Promise<number> {
     if (!leads()) return lookMs;
     try {
-      return await readNextFeed(closing.signal);
+      return await readNext(closing.signal);
     } catch (error) {
       if (!closing.signal.aborted && !countsAsAway(log, "readings of feeds", error))
         log.error("reading a venue feed failed; retrying later", { stack: stackOf(error) });
@@ -201,7 +209,7 @@ function startFeedReaders(
     }
   }
 
-  const readers = Array.from({ length: readersAtOnce }, () => startLoop(read));
+  const readers = Array.from({ length: atOnce }, () => startLoop(read));
   return {
     async close() {
       closing.abort();

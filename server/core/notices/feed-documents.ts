@@ -38,7 +38,10 @@ export interface Validators {
   lastModified: string | null;
 }
 
-type FetchedDocument = { kind: "body"; body: Buffer; validators: Validators } | { kind: "unchanged" } | FetchFailure;
+type FetchedDocument =
+  | { kind: "body"; body: Buffer; validators: Validators; ageMs: number }
+  | { kind: "unchanged"; ageMs: number }
+  | FetchFailure;
 
 interface Moved {
   kind: "moved";
@@ -147,7 +150,7 @@ type Verdict = FetchedDocument | Moved;
 /** The result of an answer whose body need not be read; null if it must be read. */
 function verdictOf({ statusCode: status = 0, headers }: IncomingMessage, from: URL): Verdict | null {
   if (movedStatuses.has(status)) return redirected(status, headers.location ?? "", from);
-  if (status === 304) return { kind: "unchanged" };
+  if (status === 304) return { kind: "unchanged", ageMs: ageMsOf(headers) };
   if (status !== 200) return refusalFailure(status, headers["retry-after"]);
   if (/^text\/html\b/i.test(headers["content-type"] ?? "")) return failureOf("answered HTML instead of JSON", status);
   const encoding = encodingOf(headers);
@@ -167,7 +170,13 @@ function documentOf({ headers, body }: EndedExchange): FetchedDocument {
     kind: "body",
     body,
     validators: { etag: sendable(headers.etag), lastModified: isPast ? lastModified : null },
+    ageMs: ageMsOf(headers),
   };
+}
+
+/** How long a cache has had the answer (RFC 9111, 5.1); 0 where none says so. */
+function ageMsOf({ age = "" }: IncomingMessage["headers"]): number {
+  return /^\d{1,9}$/.test(age) ? Number(age) * 1000 : 0;
 }
 
 function failureOf(problem: string, status: number | null = null): FetchFailure {
@@ -302,6 +311,7 @@ function collectFrames(pushed: PushedDocument, resolve: (document: FetchedDocume
       kind: "body",
       body: Buffer.from(`[${frames.join(",")}]`),
       validators: { etag: null, lastModified: null },
+      ageMs: 0,
     });
   }
 }

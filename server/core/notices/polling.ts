@@ -174,7 +174,7 @@ function asTheDatabaseTakesIt(_key: string, value: unknown): unknown {
 
 /** The facts about a reading that are logged. */
 export interface ReadFeed {
-  source: Pick<FeedSource, "kind" | "api">;
+  source: { kind: string; api: string };
   /** The state before this reading; null: the feed was readable. */
   unreadableSince: Date | null;
   /** Null: the feed is readable now. */

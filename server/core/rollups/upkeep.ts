@@ -206,6 +206,13 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
       run: rollUpLate,
     },
     {
+      name: "adding up deposits and withdrawals",
+      everyMs: pace.lateMs,
+      run: async (at) => {
+        await pool.query(sql`call upkeep.refresh_transfers(${at})`);
+      },
+    },
+    {
       name: "making the next chunk",
       everyMs: pace.compressMs,
       run: async (at) => {
@@ -270,6 +277,7 @@ const updatedTables = [
   ...["region_state", "component_state", "probe", "engine_clock", "leader"],
   ...["typical_latency", "typical_week", "open_hour", "shown_probe"],
   ...["feed", "feed_poll", "notice"],
+  ...["transfer_source", "transfer_state", "transfer_past"],
   ...["alert_event", "channel", "delivery", "delivery_attempt"],
 ];
 

@@ -9,6 +9,7 @@ import { reliabilityResponse } from "../board/reliability.js";
 import { type Boards, type Snapshot, type Snapshots, type Windows, dataOf } from "../board/snapshot.js";
 import { statusResponse } from "../board/status.js";
 import { venueStateParameters, venueStateResponse } from "../board/venue-state.js";
+import { transfersOf, transfersParameters, transfersResponse } from "../board/transfers.js";
 import { exchangeResponse } from "../board/venue.js";
 
 export type StateName = TypeOf<typeof state>;
@@ -17,6 +18,7 @@ export type VenueStateBody = TypeOf<typeof venueStateResponse>;
 export type VenueBody = TypeOf<typeof exchangeResponse>;
 export type IncidentsBody = TypeOf<typeof incidentsResponse>;
 export type ReliabilityBody = TypeOf<typeof reliabilityResponse>;
+export type TransfersBody = TypeOf<typeof transfersResponse>;
 
 /** Parameters of `/v1/incidents`. */
 export interface AskedIncidents {
@@ -26,6 +28,13 @@ export interface AskedIncidents {
   limit?: number;
   before?: string;
   beforeId?: number;
+}
+
+/** Parameters of `/v1/transfers`. */
+export interface AskedTransfers {
+  venue?: string;
+  asset?: string;
+  paused?: "true" | "false";
 }
 
 /**
@@ -47,6 +56,7 @@ export interface AgentSource {
   incidents(asked: AskedIncidents): Promise<IncidentsBody>;
   /** @param days of the window */
   reliability(days: number): Promise<ReliabilityBody>;
+  transfers(asked: AskedTransfers): Promise<TransfersBody>;
 }
 
 /** There is no answer at present. The message says why, as a part of a sentence. */
@@ -67,14 +77,16 @@ export interface BoardSourceOptions {
   boards: Boards;
   windows: Windows;
   incidents: Snapshots;
+  transfers: Snapshots;
   /** Logs an error of the database or of our own. */
   onFault: (error: unknown) => void;
 }
 
 export function boardSource(options: BoardSourceOptions): AgentSource {
-  const { registry, baseUrl, boards, windows, incidents, onFault } = options;
+  const { registry, baseUrl, boards, windows, incidents, transfers, onFault } = options;
   const ids = presentIds(registry);
   const readQuery = incidentsReader(registry);
+  const readTransfers = parameterReader(transfersParameters(registry));
   const readState = parameterReader(venueStateParameters(registry));
 
   async function read<Described extends Schema>(
@@ -107,6 +119,10 @@ export function boardSource(options: BoardSourceOptions): AgentSource {
       return read(incidentsResponse, () => incidentsOf(page, incidents));
     },
     reliability: (days) => read(reliabilityResponse, () => windows.reliability(days, null)),
+    async transfers(asked) {
+      const filter = checkedArguments(() => readTransfers(new URLSearchParams({ ...asked })));
+      return read(transfersResponse, () => transfersOf(filter, boards, transfers));
+    },
   };
 }
 

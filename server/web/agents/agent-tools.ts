@@ -1,6 +1,5 @@
 /** What agents can ask. Each tool answers with a sentence and a body of the API. */
 import { eitherOf, integer, list, object, oneOf, text, withOptional } from "../api/shapes.js";
-import { type NamedVenue, nearVenue, plainName } from "../api/venue-ids.js";
 import { incidentsResponse } from "../board/incidents.js";
 import { reliabilityResponse } from "../board/reliability.js";
 import { statusResponse } from "../board/status.js";
@@ -19,13 +18,10 @@ import {
   type StateName,
   type VenueStateBody,
 } from "./agent-source.js";
+import { countedWords, findVenue, listWords, staleSentence, venueArgument } from "./asked-venue.js";
 import { mostDetail, mostName, mostTitle, namedVenue, quoted } from "./quoted.js";
 import { type AgentTool, type Found, makeTool, narrowed } from "./tool.js";
-
-const venueArgument = {
-  ...text("A venue's id or name, such as `okx`, `binance-futures` or `Kraken`.", "okx"),
-  ...{ minLength: 1, maxLength: 80 },
-};
+import { transfersTool } from "./transfers-tool.js";
 
 const regionArgument = {
   ...text(
@@ -176,7 +172,7 @@ const compareTool = makeTool({
 });
 
 /** In the order in which agents see them. */
-export const agentTools: readonly AgentTool[] = [isItDownTool, venueTool, incidentsTool, compareTool];
+export const agentTools: readonly AgentTool[] = [isItDownTool, venueTool, incidentsTool, compareTool, transfersTool];
 
 async function stateOf(venue: string, region: string | null, source: AgentSource) {
   const id = await findVenue(venue, source);
@@ -245,38 +241,6 @@ function compareSentence(body: ReliabilityBody): string {
   return `${staleSentence(body)}Uptime over the last ${countedWords(days, "UTC day")}, of the measured time, the most available first: ${named.join(", ")}. ${differences}`;
 }
 
-/** Of ids that an error lists. */
-const mostListed = 100;
-
-/**
- * Finds the venue that somebody means, by its id, a former id or its name.
- *
- * @throws BadArgument that says which venue may be meant, or which there are; NoData
- */
-async function findVenue(asked: string, source: AgentSource): Promise<string> {
-  const typed = asked.trim().toLowerCase();
-  const present = /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(typed) ? await source.state(typed, null) : null;
-  if (present !== null) return present.id;
-  const { venues } = await source.status();
-  const plain = plainName(typed);
-  const named = venues.filter(({ id, name }) => plain !== "" && [id, name].some((one) => plainName(one) === plain));
-  if (named.length === 1) return named[0]!.id;
-  const words = JSON.stringify(quoted(asked, mostName));
-  if (named.length > 1)
-    throw new BadArgument(`several venues are called ${words}: expected one of the ids ${idsOf(named)}`);
-  const near = nearVenue(typed, venues);
-  const hint = near === null ? "" : ` Did you mean ${namedVenue(near)}?`;
-  throw new BadArgument(
-    `venuewatch does not watch a venue ${words}, so it knows nothing about it.${hint} It watches: ${idsOf(venues)}`,
-  );
-}
-
-function idsOf(venues: readonly NamedVenue[]): string {
-  const ids = venues.map(({ id }) => id);
-  const more = ids.length > mostListed ? `, and ${ids.length - mostListed} more` : "";
-  return ids.slice(0, mostListed).join(", ") + more;
-}
-
 /** For an answer without data: when it was asked for, and where to look instead. */
 export function askedWords({ baseUrl }: Pick<AgentSource, "baseUrl">): string {
   return `Asked at ${new Date().toISOString()}; ${baseUrl}/ is the page for people.`;
@@ -291,13 +255,6 @@ export type StatedVenue = Pick<
   VenueStateBody,
   "generatedAt" | "stale" | "ageSeconds" | "id" | "name" | "state" | "since" | "byQuorum" | "region" | "regions"
 > & { components: readonly Pick<StatedComponent, "component" | "state" | "fault" | "unknownBecause">[] };
-
-/** A sentence to begin with, where the data may no longer be true. */
-function staleSentence({ stale, ageSeconds }: Pick<StatedVenue, "stale" | "ageSeconds">): string {
-  if (!stale) return "";
-  if (ageSeconds === null) return "Out of date: venuewatch has decided nothing yet. ";
-  return `Out of date: venuewatch has decided nothing for the last ${ageSeconds} seconds. What follows is what it knew then, and says nothing about the time since. `;
-}
 
 /** @param what a name, or several */
 function unknownSentence(what: string): string {
@@ -411,17 +368,6 @@ function unseenWords(regions: readonly RegionView[]): string {
 
 function namedRegion({ region, name }: Pick<RegionView, "region" | "name">): string {
   return namedVenue({ id: region, name });
-}
-
-/** `1 component`, `3 components` */
-function countedWords(count: number, one: string): string {
-  return `${count} ${one}${count === 1 ? "" : "s"}`;
-}
-
-/** `a`, `a and b`, `a, b and c` */
-function listWords(words: readonly string[]): string {
-  const last = words.at(-1) ?? "";
-  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
 }
 
 function componentList(components: readonly { component: string }[]): string {

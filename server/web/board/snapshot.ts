@@ -233,6 +233,8 @@ export interface Boards {
   usualRegion: string | null;
   regions(): Promise<Snapshot | null>;
   notify(): Promise<Snapshot | null>;
+  /** Deposits and withdrawals of every venue. */
+  transfers(): Promise<Snapshot | null>;
 }
 
 export function makeBoards(
@@ -253,6 +255,7 @@ export function makeBoards(
     matrix: (id) => snapshots("venue_matrix", [id], [id]),
     regions: () => snapshots("regions", [], [rulesRow.quorum_min_regions]),
     notify: () => snapshots("notify", [], []),
+    transfers: () => snapshots("transfers", [], [null, null, false, 0]),
   };
 }
 
@@ -261,11 +264,11 @@ const weekHeldMs = 30_000;
 
 /**
  * A board for each category and for all, every venue in both ranges from every region, its matrix, its state by quorum
- * and as each region sees it, the regions, and the alerts: 100 kB each.
+ * and as each region sees it, the regions, the alerts, and the transfers: 100 kB each.
  */
 function keptBodies(registry: Registry) {
   const { regions } = registry;
-  const bodies = categories.length + 1 + watchedVenues(registry).length * (regions.length * 3 + 2) + 2;
+  const bodies = categories.length + 1 + watchedVenues(registry).length * (regions.length * 3 + 2) + 3;
   return { bodies, bytes: 64 * mebibyte };
 }
 

@@ -1,7 +1,5 @@
-/** Feeds of incidents, and calendars of announced maintenance: for all venues, and for each. */
-import { type Document, DOMImplementation, type Element, XMLSerializer } from "@xmldom/xmldom";
+/** Feeds of incidents and of paused transfers, and calendars of announced maintenance: for all venues, and for each. */
 import type { RequestHandler } from "express";
-import { renderToString } from "preact-render-to-string";
 import type { Fault } from "../../../shared/measurement/sample.js";
 import type { Category } from "../../../shared/registry/registry.js";
 import { answerBody, dataCache } from "../api/answer.js";
@@ -11,9 +9,11 @@ import { noSuchVenue, venueFinder } from "../api/venue-ids.js";
 import type { AnnouncedMaintenance } from "../board/maintenance.js";
 import { makeDerived, type Snapshots } from "../board/snapshot.js";
 import { durationText, exactText, sinceMs } from "../pages/format.js";
-import { incidentPageWords, language, verbOf } from "../pages/words.js";
+import { incidentPageWords, verbOf } from "../pages/words.js";
 import { feedText } from "./feed-text.js";
+import { atomText, type Feed, type FeedEntry, rssText, uuidUrn } from "./feed-xml.js";
 import { type CalendarData, calendarText } from "./maintenance-calendar.js";
+import { transferFeed, type TransferFeedData } from "./transfer-feed.js";
 
 type FeedOptions = Pick<Site, "registry" | "baseUrl">;
 type VenueFeedRoute = RequestHandler<{ venue?: string }>;
@@ -43,7 +43,7 @@ export function feedRoutes({ registry, baseUrl }: FeedOptions, snapshots: Snapsh
   });
 }
 
-/** Readers ask every few minutes at most. News is never held back: a body is dropped when an incident moves. */
+/** Readers ask every few minutes at most. News of incidents is never held back: a body is dropped when one moves. */
 const heldMs = 30_000;
 
 /** Room for all feeds of two hundred venues. */
@@ -94,6 +94,13 @@ const incidentFeeds = {
     "At most 50 incidents, the newest event first. An incident is one entry with a permanent id, which is updated when it escalates, closes or is retracted; a retraction is listed for thirty days.",
 };
 
+const transferFeeds = {
+  statement: "transfer_feed",
+  most: 50,
+  description:
+    "At most 50 pauses of the last thirty days, as the venues declare them, the newest news first. A pause is one entry with a permanent id, which is updated when the venue declares the asset open again.",
+};
+
 const feedFormats: readonly FeedFormat[] = [
   {
     id: "IncidentsAtom",
@@ -120,6 +127,34 @@ const feedFormats: readonly FeedFormat[] = [
       "An RSS 2.0 document. It changes only with its items.",
       `<?xml version="1.0" encoding="utf-8"?>
 <rss version="2.0"><channel><title>venuewatch: incidents of all venues</title>…</channel></rss>
+`,
+    ),
+  },
+  {
+    id: "TransfersAtom",
+    file: "transfers.atom",
+    mediaType: "application/atom+xml",
+    ...transferFeeds,
+    write: (data, baseUrl, self) => atomText(transferFeed(data as TransferFeedData, baseUrl), self),
+    summary: "Pauses of deposits and withdrawals, as Atom",
+    answer: bytes(
+      "An Atom 1.0 document (RFC 4287). It changes only with its entries.",
+      `<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"><id>urn:uuid:0b1c7d52-3e4f-8a6b-a7c8-9d0e1f2a3b4c</id>…</feed>
+`,
+    ),
+  },
+  {
+    id: "TransfersRss",
+    file: "transfers.rss",
+    mediaType: "application/rss+xml",
+    ...transferFeeds,
+    write: (data, baseUrl, self) => rssText(transferFeed(data as TransferFeedData, baseUrl), self),
+    summary: "Pauses of deposits and withdrawals, as RSS",
+    answer: bytes(
+      "An RSS 2.0 document. It changes only with its items.",
+      `<?xml version="1.0" encoding="utf-8"?>
+<rss version="2.0"><channel><title>venuewatch: paused transfers of all venues</title>…</channel></rss>
 `,
     ),
   },
@@ -173,28 +208,7 @@ interface EntryData {
   retraction: { at: string; reason: string } | null;
 }
 
-/** A feed in no particular format. Texts are plain, and free of what a format forbids. */
-interface IncidentFeed {
-  id: string;
-  title: string;
-  about: string;
-  /** The page for people. */
-  page: string;
-  updatedAt: string;
-  entries: FeedEntry[];
-}
-
-interface FeedEntry {
-  id: string;
-  title: string;
-  page: string;
-  publishedAt: string;
-  updatedAt: string;
-  paragraphs: string[];
-  tags: string[];
-}
-
-function incidentFeed(data: IncidentFeedData, baseUrl: string): IncidentFeed {
+function incidentFeed(data: IncidentFeedData, baseUrl: string): Feed {
   const { id, venue, updatedAt, entries } = data;
   const name = venue && feedText(venue.name);
   return {
@@ -207,10 +221,6 @@ function incidentFeed(data: IncidentFeedData, baseUrl: string): IncidentFeed {
     page: venue ? `${baseUrl}/venues/${venue.id}` : `${baseUrl}/`,
     entries: entries.map((entry) => feedEntry(entry, baseUrl)),
   };
-}
-
-function uuidUrn(uuid: string): string {
-  return `urn:uuid:${uuid}`;
 }
 
 function feedEntry(entry: EntryData, baseUrl: string): FeedEntry {
@@ -267,131 +277,4 @@ function announcedText({ title, from, until, overran }: AnnouncedMaintenance): s
 
 function aboutText(venue: string | null): string {
   return `When ${venue ?? "a venue"} fails, is degraded or limits our requests, as a quorum of our regions measures it. An incident is one entry, which is updated when it escalates, closes or is retracted.`;
-}
-
-const atomNamespace = "http://www.w3.org/2005/Atom";
-
-/**
- * As Atom 1.0 (RFC 4287).
- *
- * @param self address of the feed itself
- */
-function atomText({ id, title, about, page, updatedAt, entries }: IncidentFeed, self: string): string {
-  const feed = xmlElement("feed", { "xml:lang": language }, [
-    xmlElement("id", {}, [id]),
-    xmlElement("title", {}, [title]),
-    xmlElement("subtitle", {}, [about]),
-    xmlElement("updated", {}, [updatedAt]),
-    xmlElement("link", { rel: "self", type: "application/atom+xml", href: self }),
-    xmlElement("link", { rel: "alternate", type: "text/html", href: page }),
-    // entries have no author of their own, so the feed must have one
-    xmlElement("author", {}, [xmlElement("name", {}, ["venuewatch"])]),
-    ...entries.map(atomEntry),
-  ]);
-  return xmlText(feed, { "": atomNamespace });
-}
-
-function atomEntry({ id, title, page, publishedAt, updatedAt, paragraphs, tags }: FeedEntry): XmlNode {
-  return xmlElement("entry", {}, [
-    xmlElement("id", {}, [id]),
-    xmlElement("title", {}, [title]),
-    xmlElement("published", {}, [publishedAt]),
-    xmlElement("updated", {}, [updatedAt]),
-    xmlElement("link", { rel: "alternate", type: "text/html", href: page }),
-    ...tags.map((term) => xmlElement("category", { term })),
-    xmlElement("content", { type: "html" }, [htmlOf(paragraphs)]),
-  ]);
-}
-
-/**
- * As RSS 2.0. RSS has no place for the instant of an update, so items have that of Atom, which readers know.
- *
- * @param self address of the feed itself
- */
-function rssText({ title, about, page, updatedAt, entries }: IncidentFeed, self: string): string {
-  const channel = xmlElement("channel", {}, [
-    xmlElement("title", {}, [withoutBrackets(title)]),
-    xmlElement("link", {}, [page]),
-    xmlElement("description", {}, [withoutBrackets(about)]),
-    xmlElement("language", {}, [language]),
-    xmlElement("lastBuildDate", {}, [rssDate(updatedAt)]),
-    xmlElement("atom:link", { rel: "self", type: "application/rss+xml", href: self }),
-    ...entries.map(rssItem),
-  ]);
-  return xmlText(xmlElement("rss", { version: "2.0" }, [channel]), { "": null, atom: atomNamespace });
-}
-
-function rssItem({ id, title, page, publishedAt, updatedAt, paragraphs, tags }: FeedEntry): XmlNode {
-  return xmlElement("item", {}, [
-    xmlElement("title", {}, [withoutBrackets(title)]),
-    xmlElement("link", {}, [page]),
-    xmlElement("guid", { isPermaLink: "false" }, [id]),
-    xmlElement("pubDate", {}, [rssDate(publishedAt)]),
-    xmlElement("atom:updated", {}, [updatedAt]),
-    ...tags.map((tag) => xmlElement("category", {}, [tag])),
-    xmlElement("description", {}, [htmlOf(paragraphs)]),
-  ]);
-}
-
-/**
- * RSS does not say whether a title is text or HTML, and readers differ. Without angle brackets both read the same, and
- * nothing can be markup.
- */
-function withoutBrackets(text: string): string {
-  return text.replaceAll("<", "\u2039").replaceAll(">", "\u203a");
-}
-
-/** `Sat, 31 Jan 2026 12:00:00 GMT` (RFC 822, with four digits of the year). */
-function rssDate(iso: string): string {
-  return new Date(iso).toUTCString();
-}
-
-/** The paragraphs as HTML; texts are escaped by the library. */
-function htmlOf(paragraphs: readonly string[]): string {
-  return renderToString(
-    <>
-      {paragraphs.map((text, at) => (
-        <p key={at}>{text}</p>
-      ))}
-    </>,
-  );
-}
-
-/** An element: its name, attributes, and what it contains. */
-interface XmlNode {
-  name: string;
-  attributes: Record<string, string>;
-  children: readonly (XmlNode | string)[];
-}
-
-function xmlElement(
-  name: string,
-  attributes: Record<string, string> = {},
-  children: readonly (XmlNode | string)[] = [],
-): XmlNode {
-  return { name, attributes, children };
-}
-
-/**
- * The document as text. The library escapes texts and attributes.
- *
- * @param namespaces by prefix; "" for names without one
- * @throws if a text has characters that XML forbids: a reader would refuse the whole document
- */
-function xmlText(root: XmlNode, namespaces: Record<string, string | null>): string {
-  const document = new DOMImplementation().createDocument(null, "");
-  document.appendChild(domElement(document, root, namespaces));
-  const text = new XMLSerializer().serializeToString(document, { requireWellFormed: true });
-  return `<?xml version="1.0" encoding="utf-8"?>\n${text}\n`;
-}
-
-function domElement(document: Document, node: XmlNode, namespaces: Record<string, string | null>): Element {
-  const [, prefix = ""] = /^(\w+):/.exec(node.name) ?? [];
-  const made = document.createElementNS(namespaces[prefix] ?? null, node.name);
-  for (const [name, value] of Object.entries(node.attributes)) made.setAttribute(name, value);
-  for (const child of node.children)
-    made.appendChild(
-      typeof child === "string" ? document.createTextNode(child) : domElement(document, child, namespaces),
-    );
-  return made;
 }

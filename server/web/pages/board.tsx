@@ -69,7 +69,7 @@ function boardPage({ board, regions, filter }: BoardPageProps): PageProps {
         <Headline {...{ state, age, answer }} more={troubles.join(" ")} />
         <p class="minor">
           We measure public market data over REST and WebSocket, and nothing that needs an account: no orders, deposits
-          or withdrawals.
+          or withdrawals. What the venues declare about those is on a <a href="/transfers">page of its own</a>.
           {summary.vantages === 1 &&
             summary.regions > 1 &&
             ` All regions that report measure from one machine: trouble of its network may look like trouble of the venues.`}

@@ -49,6 +49,8 @@ export interface PagesOptions extends Site {
   windows: Windows;
   /** The snapshots of the API's incidents and of their history. */
   incidents: Snapshots;
+  /** The snapshots of the API's transfers of one venue. */
+  transfers: Snapshots;
   /** The description of the API. */
   openapi: () => OpenAPIObject;
 }

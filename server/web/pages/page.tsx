@@ -12,6 +12,7 @@ const navigationSections = {
   incidents: ["Incidents", "/incidents"],
   compare: ["Compare", "/compare"],
   detection: ["Detection", "/detection"],
+  transfers: ["Transfers", "/transfers"],
   regions: ["Regions", "/regions"],
   docs: ["Docs", "/docs"],
   wall: ["Wall", "/wall"],

@@ -8,6 +8,7 @@ import { incidentPageRoute } from "./incident.js";
 import { incidentsPageRoute } from "./incidents.js";
 import { makeRendered, type PagesOptions } from "./page-answer.js";
 import { regionsPageRoute } from "./regions.js";
+import { transfersPageRoute } from "./transfers.js";
 import { downRedirect, venuePageRoute } from "./venue.js";
 import { wallRoute } from "./wall.js";
 
@@ -22,6 +23,7 @@ export function pagesRouter(options: PagesOptions): Router {
   router.get("/incidents/:slug", incidentPageRoute(options, rendered));
   router.get("/compare", compareRoute(registry, windows, rendered));
   router.get("/detection", detectionPageRoute(windows, rendered));
+  router.get("/transfers", transfersPageRoute(boards, rendered));
   router.get("/regions", regionsPageRoute(boards, rendered));
   router.get("/wall", wallRoute(boards, rendered));
   router.use(docsRouter(options));

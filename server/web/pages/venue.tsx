@@ -7,6 +7,7 @@ import { parameterReader } from "../api/parameters.js";
 import { queryOf } from "../api/request.js";
 import { noSuchVenue, venueFinder } from "../api/venue-ids.js";
 import { dataOf } from "../board/snapshot.js";
+import { transfersResponse, venueTransfers } from "../board/transfers.js";
 import { exchangeResponse, venueParameters } from "../board/venue.js";
 import { withoutEmpty } from "./board.js";
 import { durationText, exactText, isolated, maintenanceText, msText, sinceMs, ageText } from "./format.js";
@@ -45,12 +46,13 @@ import {
   type VenueMatrix,
   type VenueView,
 } from "./venue-measurements.js";
+import { type Transfers, TransfersSection } from "./venue-transfers.js";
 import { boardWords, categoryWords, matrixWords, noticeWords, stateWords, viewWords } from "./words.js";
 
 type VenueRoute = RequestHandler<{ venue: string }>;
 
 /** `/venues/{venue}`. The page of a former id has moved to that of the present one. */
-export function venuePageRoute({ registry, boards }: PagesOptions, rendered: Rendered): VenueRoute {
+export function venuePageRoute({ registry, boards, transfers }: PagesOptions, rendered: Rendered): VenueRoute {
   const { range, region } = venueParameters(registry);
   const read = parameterReader({ range, region });
   const venueOf = venueFinder(registry);
@@ -65,13 +67,18 @@ export function venuePageRoute({ registry, boards }: PagesOptions, rendered: Ren
       return response.redirect(301, [`/venues/${venue}`, query.toString()].filter((part) => part !== "").join("?"));
     }
     const view = { venue, ...read(query) };
-    const [detail, matrix] = await Promise.all([boards.venue(venue, view.range, view.region), boards.matrix(venue)]);
-    if (!detail || !matrix) throw noSuchVenue(venue);
-    const body = rendered(`venue ${JSON.stringify(view)}`, [detail, matrix], () =>
+    const [detail, matrix, moves] = await Promise.all([
+      boards.venue(venue, view.range, view.region),
+      boards.matrix(venue),
+      venueTransfers(venue, transfers),
+    ]);
+    if (!detail || !matrix || !moves) throw noSuchVenue(venue);
+    const body = rendered(`venue ${JSON.stringify(view)}`, [detail, matrix, moves], () =>
       venuePage({
         ...{ view, config: configs.get(venue)! },
         detail: dataOf(exchangeResponse, detail),
         matrix: dataOf(venueMatrix, matrix),
+        transfers: dataOf(transfersResponse, moves),
       }),
     );
     await answerPage(response, body);
@@ -94,11 +101,12 @@ export interface VenuePageProps {
   view: VenueView;
   detail: VenueDetail;
   matrix: VenueMatrix;
+  transfers: Transfers;
   /** Its entry in the registry. */
   config: Venue;
 }
 
-function venuePage({ view, detail, matrix, config }: VenuePageProps): PageProps {
+function venuePage({ view, detail, matrix, transfers, config }: VenuePageProps): PageProps {
   const age = ageText(detail);
   const headline = venueHeadline(detail.exchange.name, matrix, detail.incidents);
   const { generatedAt: now } = matrix;
@@ -129,6 +137,7 @@ function venuePage({ view, detail, matrix, config }: VenuePageProps): PageProps 
         <DaysSection {...{ detail, regionNames, now }} />
         <UptimeSection detail={detail} />
         <NoticesSection detail={detail} now={now} />
+        <TransfersSection transfers={transfers} now={now} />
         <EntrySection {...{ detail, config, now }} />
         <ThresholdsSection />
       </>

@@ -218,6 +218,7 @@ void t.test("each role has only the rights that it needs", async (t) => {
       "select analytics.evidence('x')",
       "select * from leader",
       "select * from feed_address",
+      "select * from transfer_address",
       "select * from entry_salt",
       "select * from channel",
       "select * from service_address",
@@ -421,7 +422,7 @@ async function readable(pool: Pool): Promise<string[]> {
     select format('%I.%I', schemaname, tablename) from pg_tables
     where schemaname = 'venuewatch' and tablename not in (
       'leader', 'migration', 'definition', 'channel', 'delivery_attempt', 'service_address', 'feed_address', 'entry_salt',
-      'probe_login'
+      'probe_login', 'transfer_address', 'transfer_spelling'
     )
     order by 1
   `);

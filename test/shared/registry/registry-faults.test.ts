@@ -231,7 +231,8 @@ void t.test("all of 127.0.0.0/8 counts as this machine", (t) => {
 });
 
 void t.test("a file with another value, or with very many problems, is refused", (t) => {
-  const expected = "expected a registry: an object with probeIntervalMs, regions, venues and perhaps chains";
+  const expected =
+    "expected a registry: an object with probeIntervalMs, regions, venues and perhaps chains, assets and networks";
   for (const value of [null, 7, "registry", [], true])
     t.strictSame(problemsOf(value), [`the whole file: ${expected}, found ${JSON.stringify(value)}`]);
   const problems = problemsOf({ ...good(), venues: Array(300).fill(7) });
@@ -326,7 +327,7 @@ void t.test("a byte order mark is accepted", async (t) => {
 void t.test("a key of JSON cannot reach the prototypes", (t) => {
   const value = JSON.parse(JSON.stringify(good()).replace("{", '{"__proto__": {"venues": []}, ')) as unknown;
   t.strictSame(problemsOf(value), [
-    '__proto__: expected no such property (known here: probeIntervalMs, regions, chains, venues), found {"venues":[]}',
+    '__proto__: expected no such property (known here: probeIntervalMs, regions, chains, assets, networks, venues), found {"venues":[]}',
   ]);
   t.end();
 });

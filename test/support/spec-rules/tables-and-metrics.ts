@@ -22,10 +22,10 @@ export const rulesOfTablesAndMetrics = rulesOf({
     {
       "csv-incidents-notice": "the venue's own notice beside an incident, and subjectMatched false on every pairing",
     },
-  "public-metrics: spec: 4 families of gauges, and 3 that say what they are of, in format 0.0.4": {
+  "public-metrics: spec: 5 families of gauges, and 3 that say what they are of, in format 0.0.4": {
     // svc_generated_at_seconds, svc_decided_at_seconds and svc_latency_samples beside them are additive: a scrape must
     // be able to see how old it is, and of how many answers
-    "metrics-families": "4 gauge families and no _sum or _count, in format 0.0.4",
+    "metrics-families": "5 gauge families and no _sum or _count, in format 0.0.4",
     "metrics-percentile": "the label is percentile, not quantile",
   },
   "public-metrics: spec: before anything was measured: all of it, as 3": {

@@ -16,6 +16,7 @@ from .types import (
     RegionsResponse,
     ReliabilityResponse,
     StatusResponse,
+    TransfersResponse,
     VenueStateResponse,
 )
 
@@ -91,6 +92,39 @@ class Venuewatch:
     def regions(self) -> RegionsResponse:
         """The probe fleet and its quorum."""
         return cast(RegionsResponse, self._read("regions"))
+
+    def transfers(
+        self, *, venue: str | None = None, asset: str | None = None, paused: Literal["true", "false"] | None = None
+    ) -> TransfersResponse:
+        """What the venues declare about deposits and withdrawals, by asset and network."""
+        return cast(TransfersResponse, self._read("transfers", venue=venue, asset=asset, paused=paused))
+
+    def can_withdraw(self, venue: str, asset: str, network: str | None = None) -> bool | Literal["unknown"]:
+        """Whether the venue declares that an asset can be withdrawn: on this network, or on any.
+
+        It is not measured, and "unknown" is never to be taken for yes, though it is true in a condition: compare with
+        `is True`. `network` is its id in the service's list, such as `tron`, or the venue's own name for it.
+        """
+        return self._can("withdrawal", venue, asset, network)
+
+    def can_deposit(self, venue: str, asset: str, network: str | None = None) -> bool | Literal["unknown"]:
+        """The same of deposits."""
+        return self._can("deposit", venue, asset, network)
+
+    def _can(
+        self, direction: Literal["deposit", "withdrawal"], venue: str, asset: str, network: str | None
+    ) -> bool | Literal["unknown"]:
+        body = self.transfers(venue=venue, asset=asset)
+        lines = [
+            line for line in body["transfers"] if network is None or network in (line["network"], line["venueNetwork"])
+        ]
+        states = [line["deposit" if direction == "deposit" else "withdrawal"]["state"] for line in lines]
+        # old data say nothing of the present
+        if body["stale"] is not False:
+            return "unknown"
+        if "open" in states:
+            return True
+        return False if states and all(state == "paused" for state in states) else "unknown"
 
     def watch(
         self,

@@ -21,6 +21,7 @@ import { migratedDatabase } from "../../../support/database.js";
 import { ago, decide, measured, unmeasured } from "../../../support/fleet.js";
 import { freePort } from "../../../support/free-port.js";
 import { endpointAt, serve } from "../../../support/measured-endpoint.js";
+import { line, listed } from "../../../support/stored-transfers.js";
 import { serveTcp } from "../../../support/tcp-server.js";
 
 const log = makeLog("test", "error");
@@ -100,7 +101,15 @@ void t.test("while the regions see no trouble", async (t) => {
     t.match(text, /\n {2}the service +operational since \S+; no open incident\n/);
     t.match(text, /\n {2}from here +(\d) of \1 are good, the slowest in \d+ ms/);
     t.match(text, /\n {2}other venues +4 of 4 answer here\n {2}this clock +\d+ ± \d+ ms /);
+    t.match(text, /\n {2}transfers +not known: not read yet$/m);
     t.equal(world.openSockets(), 0, "no socket is left open");
+  });
+
+  await t.test("the venue declares a pause, which is no trouble", async (t) => {
+    await listed(pool, "kraken", ago(60), [line("SOL", null, "paused"), line("BTC", null)]);
+    await decide(pool);
+    const { text } = await gives(t, ["nobody", 0]);
+    t.match(text, /\n {2}transfers +declared paused: withdrawals of SOL$/m);
   });
 
   for (const [status, culprit, code] of [

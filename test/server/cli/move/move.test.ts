@@ -21,6 +21,7 @@ import { randomFrom, insertRaw, samplesWithin } from "../../../support/random-sa
 import { addedUp, compressAll, retain, allLevels, dayMs, hourMs } from "../../../support/rollup-upkeep.js";
 import { sealing } from "../../../support/alerts.js";
 import { notice, said, whole } from "../../../support/stored-notices.js";
+import { line, listed } from "../../../support/stored-transfers.js";
 
 /** Tables that record up to when hours are rolled up. */
 const hourMarks = ["hours_kept", "added_up"];
@@ -351,6 +352,14 @@ async function makePast(pool: Pool): Promise<void> {
   await said(pool, "kraken", ago(200), [
     whole(notice("a", ago(9_000), { title: 'Late "deposits", {and} \\ so\non' }), notice(null, ago(200_000))),
   ]);
+  for (const [days, state] of [
+    [40, "open"],
+    [38, "paused"],
+    [3, "open"],
+  ] as const)
+    await listed(pool, "gate", new Date(midnight - days * dayMs), [line("BTC", "BTC", state)]);
+  await pool.query(sql`call upkeep.refresh('transfer_day', null, date_trunc('day', now()), unasked => true)`);
+  await pool.query(sql`call upkeep.refresh_transfers(now())`);
   const newest = { from: ago(100), to: ago(0) };
   await measured(pool, newest);
   await measured(pool, { ...newest, venue: "kraken", component: "rest:ticker", fault: "timeout" });
@@ -372,7 +381,7 @@ async function everythingIn(db: Db): Promise<Record<string, string[]>> {
     where relnamespace = 'venuewatch'::regnamespace and relkind = 'r' and relname not in ('migration', 'definition', 'leader', 'timeline', 'typical_week', 'open_hour')
     order by 1
   `);
-  return rowsOf(db, [...tables.map(({ name }) => name), ...allLevels]);
+  return rowsOf(db, [...tables.map(({ name }) => name), ...allLevels, "transfer_day"]);
 }
 
 async function rowsOf(db: Db, names: string[]) {

@@ -120,7 +120,7 @@ void t.test("the Python SDK understands it", { skip: pythonMcpMissing }, async (
   const url = `http://127.0.0.1:${port}`;
   const answered = await pythonAgent({ command: process.execPath, args: [cli, "mcp", "--url", url] });
   t.match(answered, {
-    tools: ["is_it_down", "venue", "incidents", "compare"],
+    tools: ["is_it_down", "venue", "incidents", "compare", "transfers"],
     text: /^"OKX" \(okx\) is degraded/,
     data: { state: "degraded" },
     misspelt: true,

@@ -107,7 +107,7 @@ void t.test("our server is what the protocol says", async (t) => {
   await t.test("the Python SDK asks it", { skip: pythonMcpMissing }, async (t) => {
     const answered = await pythonAgent({ url: `http://127.0.0.1:${api.port}/mcp` });
     t.match(answered, {
-      tools: ["is_it_down", "venue", "incidents", "compare"],
+      tools: ["is_it_down", "venue", "incidents", "compare", "transfers"],
       text: /^"OKX" \(okx\) is degraded, which is not down as a whole/,
       data: { state: "degraded", body: { stale: false } },
       misspelt: true,

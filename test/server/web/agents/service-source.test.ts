@@ -45,6 +45,8 @@ void t.test("a running service", async (t) => {
   t.strictSame((await source.incidents({ venue: "okx", days: 7 })).incidents, []);
   await t.rejects(source.incidents({ days: 900 }), BadArgument);
   t.match(await source.reliability(7), { days: 7 });
+  t.match(await source.transfers({ venue: "okx" }), { transfers: [], sources: [{ venue: "okx", state: "unsaid" }] });
+  await t.rejects(source.transfers({ asset: "no symbol" }), BadArgument);
 });
 
 void t.test("a service of a later release, which has another category", async (t) => {

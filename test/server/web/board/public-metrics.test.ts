@@ -74,7 +74,7 @@ void t.test("/metrics", async (t) => {
     t.strictSame(distinct(seen, "latency_seconds", "latency_samples"), [[], [0]], "no latency yet");
   });
 
-  await t.test("spec: 4 families of gauges, and 3 that say what they are of, in format 0.0.4", async (t) => {
+  await t.test("spec: 5 families of gauges, and 3 that say what they are of, in format 0.0.4", async (t) => {
     await measured(pool, { from: ago(200), to: ago(0) });
     await decide(pool);
     const seen = await scrape(api);
@@ -87,6 +87,7 @@ void t.test("/metrics", async (t) => {
       "latency_seconds",
       "latency_samples",
       "incident_open",
+      "transfer_state",
     ];
     const families = Object.values(seen).map(({ name, type }) => `${type} ${name}`);
     const gauges = names.map((name) => `gauge svc_${name}`);

@@ -1,0 +1,241 @@
+/** `/transfers`: which withdrawals and deposits are paused, as the venues declare it, and which nobody can know of. */
+import type { RequestHandler } from "express";
+import { type Boards, dataOf } from "../board/snapshot.js";
+import { transfersResponse } from "../board/transfers.js";
+import { ageText, isolated, nameList } from "./format.js";
+import { answerPage, type Rendered } from "./page-answer.js";
+import type { PageProps } from "./page.js";
+import { Elapsed, Instant, TableFrame, TableHead, WebLink } from "./parts.js";
+import {
+  keyOf,
+  networkText,
+  shareText,
+  StateMark,
+  type TransferDirection,
+  type TransferLine,
+  type Transfers,
+} from "./venue-transfers.js";
+import { noticeWords, type State } from "./words.js";
+
+export function transfersPageRoute(boards: Boards, rendered: Rendered): RequestHandler {
+  return async (_request, response) => {
+    const snapshot = await boards.transfers();
+    const body = rendered("transfers", [snapshot], () => transfersPage(dataOf(transfersResponse, snapshot!)));
+    await answerPage(response, body);
+  };
+}
+
+type DirectionName = "withdrawal" | "deposit";
+
+const directionWords = {
+  withdrawal: { many: "withdrawals", title: "Withdrawals" },
+  deposit: { many: "deposits", title: "Deposits" },
+} as const;
+
+function transfersPage(transfers: Transfers): PageProps {
+  const age = ageText(transfers);
+  const { generatedAt: now, sources } = transfers;
+  const headline = headlineOf(transfers);
+  const icon: State =
+    transfers.transfers.length === 0 ? "unknown" : transfers.withdrawalsPaused > 0 ? "degraded" : "operational";
+  return {
+    ...{ title: headline.replace(/\.$/, ""), icon, section: "transfers", json: "/v1/transfers" },
+    ...{ generatedAt: now, age, refreshS: 60 },
+    children: (
+      <>
+        <h1>{headline}</h1>
+        <p>
+          This is what the venues declare in their own lists, which we read every five minutes. We do not measure it: we
+          have no accounts, and send no coins. A venue may pause more than it declares.
+        </p>
+        <PausedSection direction="withdrawal" {...{ transfers, now }} />
+        <PausedSection direction="deposit" {...{ transfers, now }} />
+        <Contradictions {...{ transfers, now }} />
+        <Overview transfers={transfers} />
+        <Unsaid sources={sources} now={now} />
+        <nav aria-label="Other formats">
+          <ul>
+            <li>
+              <a href="/v1/transfers">All of it as JSON</a>
+            </li>
+            <li>
+              <a href="/v1/transfers.csv">All of it as CSV</a>
+            </li>
+            <li>
+              <a href="/v1/transfers.xlsx">All of it as a workbook (XLSX)</a>
+            </li>
+          </ul>
+        </nav>
+      </>
+    ),
+  };
+}
+
+function headlineOf({ transfers, withdrawalsPaused }: Transfers): string {
+  if (transfers.length === 0) return "No venue's list of deposits and withdrawals was read yet.";
+  if (withdrawalsPaused === 0) return "No venue that says so has paused withdrawals.";
+  const venues = new Set(transfers.filter(({ withdrawal }) => withdrawal.state === "paused").map(({ name }) => name));
+  return `Withdrawals are paused at ${nameList([...venues], 3)}.`;
+}
+
+interface Shown {
+  transfers: Transfers;
+  now: string;
+}
+
+/** What is paused now: the newest pause first, beside the venue's own notice. */
+function PausedSection({ direction, transfers, now }: Shown & { direction: DirectionName }) {
+  const { many, title } = directionWords[direction];
+  const paused = transfers.transfers
+    .filter((line) => line[direction].state === "paused")
+    .sort((a, b) => Date.parse(b[direction].since) - Date.parse(a[direction].since));
+  const id = `${direction}s-paused`;
+  return (
+    <section aria-labelledby={id}>
+      <h2 id={id}>{title} paused now</h2>
+      {paused.length === 0 ? (
+        <p>No venue that says so has paused {many} of the assets that we read.</p>
+      ) : (
+        <TableFrame caption={`Paused ${many}, the newest pause first`}>
+          <TableHead
+            columns={[
+              ["Venue", false],
+              ["Asset", false],
+              ["Network", false],
+              ["Since", false],
+              ["Pauses in 90 days", true],
+              ["Paused in 90 days", true],
+              ["What the venue says", false],
+            ]}
+          />
+          <tbody>
+            {paused.map((line) => (
+              <tr key={keyOf(line)}>
+                <th scope="row">
+                  <a href={`/venues/${line.venue}#transfers`}>{isolated(line.name)}</a>
+                </th>
+                <td>{line.asset}</td>
+                <td>{networkText(line)}</td>
+                <td>
+                  <Instant at={line[direction].since} now={now} /> (<Elapsed from={line[direction].since} now={now} />)
+                </td>
+                <td class="figure">{line[direction].pauses90d}</td>
+                <td class="figure">{shareText(line[direction])}</td>
+                <td>
+                  <Said direction={line[direction]} now={now} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </TableFrame>
+      )}
+    </section>
+  );
+}
+
+/** The venue's words in its list, and its notice. Whether they are about the same pause cannot be known. */
+function Said({ direction: { because, notice }, now }: { direction: TransferDirection; now: string }) {
+  return (
+    <>
+      {because !== null && <p>Its list: {isolated(because)}</p>}
+      {notice === null ? (
+        <p>It has no notice near this.</p>
+      ) : (
+        <p>
+          Its notice of <Instant at={notice.postedAt ?? notice.startedAt} now={now} />:{" "}
+          <WebLink address={notice.url}>{isolated(notice.title)}</WebLink> ({noticeWords.kinds[notice.kind]})
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Declared open, while a notice that goes on writes of trouble. */
+function Contradictions({ transfers, now }: Shown) {
+  const found = transfers.transfers.flatMap((line) =>
+    (["withdrawal", "deposit"] as const)
+      .filter((direction) => line[direction].contradicted)
+      .map((direction) => ({ line, direction })),
+  );
+  if (found.length === 0) return null;
+  return (
+    <section aria-labelledby="contradictions">
+      <h2 id="contradictions">Declared open, although a notice goes on</h2>
+      <p>A venue&#39;s list and its notices may be about different things. Both are shown.</p>
+      <ul class="notices">
+        {found.map(({ line, direction }) => (
+          <li key={`${direction} ${keyOf(line)}`}>
+            {isolated(line.name)}, {line.asset} on {networkText(line)}: {directionWords[direction].many} are declared
+            open.
+            <Said direction={line[direction]} now={now} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Venues by assets: one word for all networks of an asset. */
+function Overview({ transfers: { transfers } }: { transfers: Transfers }) {
+  const assets = [...new Set(transfers.map(({ asset }) => asset))];
+  const venues = [...new Map(transfers.map(({ venue, name }) => [venue, name]))];
+  if (venues.length === 0) return null;
+  return (
+    <section aria-labelledby="all">
+      <h2 id="all">Withdrawals by venue and asset</h2>
+      <TableFrame caption="Networks of an asset whose withdrawals are open, of those that the venue lists">
+        <TableHead columns={[["Venue", false], ...assets.map((asset) => [asset, false] as const)]} />
+        <tbody>
+          {venues.map(([venue, name]) => (
+            <tr key={venue}>
+              <th scope="row">
+                <a href={`/venues/${venue}#transfers`}>{isolated(name)}</a>
+              </th>
+              {assets.map((asset) => (
+                <td key={asset}>
+                  <Cell lines={transfers.filter((line) => line.venue === venue && line.asset === asset)} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </TableFrame>
+      <p class="minor">An empty cell: the venue does not list the asset.</p>
+    </section>
+  );
+}
+
+function Cell({ lines }: { lines: readonly TransferLine[] }) {
+  if (lines.length === 0) return null;
+  const states = lines.map(({ withdrawal }) => withdrawal.state);
+  const open = states.filter((state) => state === "open").length;
+  const paused = states.filter((state) => state === "paused").length;
+  const unknown = lines.length - open - paused;
+  if (lines.length === 1) return <StateMark state={states[0]!} word={states[0]!} />;
+  const words = [`${open} of ${lines.length} open`, ...(unknown > 0 ? [`${unknown} unknown`] : [])].join(", ");
+  return <StateMark state={paused > 0 ? "paused" : open > 0 ? "open" : "unknown"} word={words} />;
+}
+
+/** Venues of which nothing is known, each with its sentence. */
+function Unsaid({ sources, now }: { sources: Transfers["sources"]; now: string }) {
+  const missing = sources.filter(({ state }) => state !== "readable");
+  if (missing.length === 0) return null;
+  return (
+    <section aria-labelledby="unsaid">
+      <h2 id="unsaid">Of which venues this is not known</h2>
+      <ul>
+        {missing.map(({ venue, name, because, readAt }) => (
+          <li key={venue}>
+            <a href={`/venues/${venue}`}>{isolated(name)}</a>: {isolated(because ?? "not known")}
+            {readAt !== null && (
+              <>
+                {" "}
+                (last read <Instant at={readAt} now={now} />)
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

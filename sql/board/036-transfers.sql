@@ -1,0 +1,292 @@
+-- What venues declare about deposits and withdrawals, beside their own notices. Nothing here was measured by us, and
+-- nothing of it changes a state.
+
+-- A list that was not understood for this long says nothing of the present. Lists are read every five minutes: three
+-- readings may fail, one of them after a venue has asked us to wait.
+create function api.transfers_unknown_after()
+returns interval language sql immutable parallel safe return interval '20 minutes';
+
+-- More changes between open and paused than this within an hour are no news but a venue that contradicts itself. With a
+-- reading every five minutes, twelve changes are possible; six are a pause three times within the hour, as venues do
+-- while they move their wallets.
+create function api.transfer_flips_allowed() returns integer language sql immutable parallel safe return 6;
+
+create function api.transfer_flips_within()
+returns interval language sql immutable parallel safe return interval '1 hour';
+
+-- Length of the window, in UTC days.
+create function api.transfer_days() returns integer language sql immutable parallel safe return 90;
+
+-- The list of each published venue that has one, or the reason why nobody can read it, as of an instant. Judged here,
+-- so that it also works when core is dead.
+create function api.transfer_sources(at timestamptz)
+returns table (
+  venue_id smallint, venue text, name text, place smallint, kind text, because text, fresh boolean, read_at timestamptz,
+  problem text
+)
+language sql stable
+begin atomic
+  select
+    s.venue_id,
+    v.venue,
+    v.name,
+    v.position,
+    s.kind,
+    s.because,
+    f.fresh,
+    -- `least` ignores nulls
+    case when s.read_at is not null then least(s.read_at, transfer_sources.at) end,
+    case
+      when s.kind is null then null
+      when s.problem is not null or f.fresh then s.problem
+      else coalesce('not read since ' || api.iso(s.read_at), 'not read yet')
+    end
+  from transfer_source s
+  join venue v using (venue_id)
+  cross join lateral (
+    -- six minutes: as of a feed that is read while the engine hangs (035-official.sql)
+    select coalesce(
+      s.read_at between transfer_sources.at - api.transfers_unknown_after()
+        and transfer_sources.at + interval '6 minutes',
+      false
+    ) as fresh
+  ) f
+  where s.published and v.published;
+end;
+
+-- What is said of a list that may be missing: the TransferSource object.
+create function api.transfer_source_bodies(at timestamptz, of_venue text) returns json
+language sql stable
+begin atomic
+  select coalesce(
+    json_agg(
+      json_build_object(
+        'venue', s.venue,
+        'name', s.name,
+        'state', case when s.kind is null then 'unsaid' when s.fresh then 'readable' else 'unreadable' end,
+        'because', coalesce(s.because, s.problem),
+        'readAt', api.iso(s.read_at)
+      )
+      order by s.place
+    ),
+    '[]'
+  )
+  from api.transfer_sources(transfer_source_bodies.at) s
+  where of_venue is null or s.venue = of_venue;
+end;
+
+-- How far a notice may begin before or after a pause that is shown beside it: venues announce work on a wallet the day
+-- before, and write of trouble after they have closed it.
+create function api.transfer_notice_within()
+returns interval language sql immutable parallel safe return interval '1 day';
+
+-- A text as a regular expression that finds it as whole words.
+create function api.whole_words(words text) returns text
+language sql immutable parallel safe
+return '\m' || regexp_replace(words, '([^[:alnum:] ])', '\\\1', 'g') || '\M';
+
+-- The notices that may be about transfers, with all that they say in one text, and whether they are still going on.
+create view api.transfer_notice as
+select
+  n as notice,
+  n.venue_id,
+  n.started_at,
+  w.said,
+  not n.over and n.left_at is null and n.started_at <= k.generated_at as goes_on
+from api.notice n
+join notice o using (notice_id)
+cross join api.clock k
+cross join lateral (select n.title || ' ' || array_to_string(o.subjects, ' ') as said) w
+where not n.doubtful
+  and (o.left_at is null or n.started_at > k.generated_at - api.transfer_days() * interval '1 day')
+  and w.said ~* '(deposit|withdraw|transfer|funding|wallet|\msends?\M|\mreceives?\M)';
+
+-- The TransferDirection object; json_agg writes it as such.
+create type api.transfer_direction as (
+  state              text,
+  unstable           boolean,
+  since              text,
+  because            text,
+  "pauses90d"        integer,
+  "pausedMinutes90d" bigint,
+  "knownMinutes90d"  bigint,
+  notice             json,
+  contradicted       boolean
+);
+
+-- Every line as of an instant, in the order of the board, as the Transfer object has it: deposits and withdrawals side
+-- by side, with the window's figures. A state that was not confirmed for too long is unknown since the last reading
+-- that did. The complete days are added up already (transfer_past), the spans since then are few, and what is in no
+-- span yet is known until the newest reading.
+--
+-- Beside a state that is not open stands the venue's own notice that began near its change or goes on; beside one that
+-- is open, a notice that goes on and says otherwise. Neither is believed more than the other. A notice counts if it
+-- names the asset or the network, and the direction or neither of them.
+--
+-- plpgsql, because its plan is cached: planning this each time would take longer than the rest.
+create function api.transfers_of(at timestamptz, of_venue text, of_asset text, paused_only boolean)
+returns table (
+  venue text, name text, asset text, network text, "networkName" text, "venueNetwork" text,
+  deposit api.transfer_direction, withdrawal api.transfer_direction, "readAt" text
+)
+language plpgsql stable
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query
+    with notices as materialized (
+      select * from api.transfer_notice
+    ),
+    recent as materialized (
+      select
+        s.line_id,
+        s.direction,
+        sum(extract(epoch from s.ended_at - s.started_at)::float8) filter (where s.state = 'open') / 60 as open_minutes,
+        sum(extract(epoch from s.ended_at - s.started_at)::float8) filter (where s.state = 'paused') / 60
+          as paused_minutes,
+        count(*) filter (where s.state = 'paused' and s.begins)::int as pauses
+      from transfer_span s
+      where s.started_at >= (select w.to_day from transfer_window w)
+      group by s.line_id, s.direction
+    ),
+    directions as materialized (
+      select
+        t.line_id,
+        t.direction,
+        l.venue_id,
+        r.fresh and t.state = 'paused' as paused,
+        case when r.fresh then t.state else 'unknown' end as state,
+        r.fresh and t.unstable as unstable,
+        case when r.fresh then t.because else r.problem end as because,
+        least(case when r.fresh then t.since else greatest(t.since, r.read_at) end, transfers_of.at) as since,
+        coalesce(p.open_minutes, 0) + coalesce(x.open_minutes, 0) + case t.state when 'open' then u.minutes else 0 end
+          as open_minutes,
+        coalesce(p.paused_minutes, 0) + coalesce(x.paused_minutes, 0)
+          + case t.state when 'paused' then u.minutes else 0 end as paused_minutes,
+        coalesce(p.pauses, 0) + coalesce(x.pauses, 0)
+          + case when t.state = 'paused' and t.since >= t.counted_to then 1 else 0 end as pauses
+      from transfer_line l
+      join transfer_state t using (line_id)
+      join api.transfer_sources(transfers_of.at) r using (venue_id)
+      left join transfer_past p using (line_id, direction)
+      left join recent x using (line_id, direction)
+      cross join lateral (
+        select greatest(extract(epoch from r.read_at - t.counted_to), 0)::float8 / 60 as minutes
+      ) u
+      where (of_venue is null or r.venue = of_venue) and (of_asset is null or l.asset = of_asset)
+    ),
+    beside as materialized (
+      select distinct on (d.line_id, d.direction) d.line_id, d.direction, api.notice_body(n.notice, null) as notice
+      from notices n
+      join directions d
+        on d.venue_id = n.venue_id
+        and (
+          n.goes_on
+          or d.state <> 'open'
+          and n.started_at between d.since - api.transfer_notice_within() and d.since + api.transfer_notice_within()
+        )
+        and (
+          n.said ~* case d.direction when 'deposit' then '(deposit|receive)' else '(withdraw|send)' end
+          or n.said !~* '(deposit|receive|withdraw|send)'
+        )
+      join transfer_line l using (line_id)
+      join transfer_asset a using (asset)
+      left join transfer_network w using (network)
+      where n.said ~* (
+        api.whole_words(a.asset) || '|' || api.whole_words(a.name) || coalesce('|' || api.whole_words(w.name), '')
+      )
+      order by d.line_id, d.direction, abs(extract(epoch from n.started_at - d.since)), n.started_at
+    ),
+    bodies as materialized (
+      select
+        d.line_id,
+        d.direction,
+        d.paused,
+        row(
+          d.state, d.unstable, api.iso(d.since), d.because, d.pauses, floor(d.paused_minutes)::bigint,
+          floor(d.open_minutes + d.paused_minutes)::bigint, b.notice, d.state = 'open' and b.notice is not null
+        )::api.transfer_direction as body
+      from directions d
+      left join beside b using (line_id, direction)
+    )
+    select
+      r.venue, r.name, l.asset, n.network, n.name, l.venue_network, d.body, w.body, api.iso(r.read_at)
+    from transfer_line l
+    join bodies d on d.line_id = l.line_id and d.direction = 'deposit'
+    join bodies w on w.line_id = l.line_id and w.direction = 'withdrawal'
+    join transfer_asset a using (asset)
+    join api.transfer_sources(transfers_of.at) r using (venue_id)
+    left join transfer_network n on n.network = l.network and n.published
+    where a.published and r.kind is not null and (not paused_only or d.paused or w.paused)
+    order by r.place, a.position, n.network nulls last, l.venue_network nulls first;
+end;
+$$;
+
+-- Up to so many of the newest pauses of a venue within the window, those that last first, as JSON. A time without
+-- readings within a pause does not end it.
+create function api.transfer_pauses(at timestamptz, of_venue text, most integer) returns json
+language plpgsql stable
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return (
+    with states as materialized (
+      select l.line_id, s.direction, s.state, s.since, s.counted_to, s.because
+      from transfer_line l
+      join transfer_state s using (line_id)
+      join transfer_asset a using (asset)
+      join venue v using (venue_id)
+      where v.venue = of_venue and a.published
+    ),
+    pieces as (
+      select x.line_id, x.direction, x.started_at, x.ended_at, x.state, x.begins, x.because
+      from transfer_span x
+      join states using (line_id, direction)
+      where x.started_at > transfer_pauses.at - api.transfer_days() * interval '1 day'
+      union all
+      select t.line_id, t.direction, greatest(t.counted_to, t.since), null, t.state, t.since >= t.counted_to, t.because
+      from states t
+    ),
+    numbered as (
+      select
+        p.*,
+        count(*) filter (where p.begins and p.state <> 'unknown') over (
+          partition by p.line_id, p.direction
+          order by p.started_at
+        ) as number
+      from pieces p
+    ),
+    pauses as (
+      select
+        n.line_id,
+        n.direction,
+        min(n.started_at) as started_at,
+        case when bool_and(n.ended_at is not null) then max(n.ended_at) end as ended_at,
+        (array_agg(n.because order by n.started_at))[1] as because
+      from numbered n
+      where n.state = 'paused'
+      group by n.line_id, n.direction, n.number
+      order by bool_and(n.ended_at is not null), min(n.started_at) desc, n.line_id, n.direction
+      limit most
+    )
+    select coalesce(
+      json_agg(
+        json_build_object(
+          'asset', l.asset,
+          'network', l.network,
+          'venueNetwork', l.venue_network,
+          'direction', p.direction,
+          'startedAt', api.iso(p.started_at),
+          'endedAt', api.iso(p.ended_at),
+          'because', p.because
+        )
+        order by p.ended_at is not null, p.started_at desc, p.line_id, p.direction
+      ),
+      '[]'
+    )
+    from pauses p
+    join transfer_line l using (line_id)
+  );
+end;
+$$;
