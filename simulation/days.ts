@@ -38,6 +38,8 @@ const cadenceMs = 2 * minuteMs;
 /** A chunk has an hour, and the chore may miss two turns in a row because of crashes. */
 const droppedWithinMs = hourMs + 3 * pace.retainMs;
 const feedEveryMs = 30 * minuteMs;
+/** Samples arrive before the instant that the core decides then: later ones it does not know yet. */
+const beforeInstantMs = 10_000;
 /** Samples that are older than seven days are refused. */
 const latestMs = 6.5 * dayMs;
 
@@ -87,6 +89,7 @@ let crashes = 0;
 startCoreProcess();
 const mutant = mutantNamed(process.env.MUTANT);
 const pool = feeder.run(() => openPool(database.url, { applicationName: "feeder", log: quiet(), max: 2 }));
+await ask(seenGood);
 if (mutant) await ask(replaceFunctions);
 void feeder.run(feed);
 void feeder.run(crashNowAndThen);
@@ -122,6 +125,12 @@ function startCoreProcess(): void {
   });
 }
 
+/** Until a component was good once, its minutes say nothing; so it was before the history begins. */
+async function seenGood(pool: Pool): Promise<string[]> {
+  await pool.query(sql`update component_entry set good_at = ${new Date(startMs - dayMs)}`);
+  return [];
+}
+
 async function replaceFunctions(pool: Pool): Promise<string[]> {
   await pool.script(mutatedDefinitions(mutant!));
   return [];
@@ -129,7 +138,7 @@ async function replaceFunctions(pool: Pool): Promise<string[]> {
 
 async function feed(): Promise<void> {
   for (let fromMs = startMs; ; fromMs += feedEveryMs) {
-    await sleep(fromMs + feedEveryMs - Date.now());
+    await sleep(fromMs + feedEveryMs - beforeInstantMs - Date.now());
     if (isFeeding) for (const { id } of registry.venues) waiting.push(...batchesOf(id, fromMs));
     for (const batch of waiting.filter((one) => !isFeeding || one.fromMs <= Date.now())) await deliver(batch);
   }

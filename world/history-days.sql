@@ -118,11 +118,11 @@ maintained_components as (
 ),
 maintenance_days as (
   select
-    c.venue_id, c.component_id, c.day, c.minutes, c.minutes as measured_minutes, c.down_minutes, 0 as degraded_minutes
+    c.venue_id, c.component_id, c.day, c.minutes, c.minutes as measured_minutes, c.down_minutes
   from maintained_components c
   union all
   -- all of a venue's REST fails in them, or nothing does
-  select c.venue_id, null, c.day, max(c.minutes), max(c.minutes), max(c.down_minutes), 0
+  select c.venue_id, null, c.day, max(c.minutes), max(c.minutes), max(c.down_minutes)
   from maintained_components c
   group by 1, 3
 )

@@ -20,6 +20,12 @@ const databaseKills = Array.from(
   (_, n) => `00:01:${10 + 5 * n}.${100 + 110 * n} kill database for 700 ms`,
 ).join("\n");
 
+/** More than the pool of a core has connections. */
+const coreReconnects = Array.from(
+  { length: 20 },
+  (_, n) => `00:01:${10 + 2 * n}.${100 + 37 * n} reconnect core-1 from database for 1 ms`,
+).join("\n");
+
 export const mutants: readonly Mutant[] = [
   // the way of a sample
   {
@@ -93,7 +99,7 @@ export const mutants: readonly Mutant[] = [
     file: "shared/database/pool.js",
     from: 'broken = error;\n        throw error;\n    }\n    finally {\n        client.off("error", lost);\n        client.release(broken);',
     to: 'broken = error;\n        throw error;\n    }\n    finally {\n        client.off("error", lost);\n        if (!broken) client.release(broken);',
-    faults: databaseKills,
+    faults: coreReconnects,
   },
   // leases and slots
   {

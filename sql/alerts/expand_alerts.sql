@@ -21,24 +21,24 @@ waiting as materialized (
 retracted as (
   select w.event_id from waiting w join incident i using (incident_id) where i.retracted_at is not null
 ),
+-- once per event, as many channels get the same
+maintained as materialized (
+  select w.event_id
+  from waiting w
+  join incident i using (incident_id)
+  join component p using (component_id)
+  where w.kind <> 'closed'
+    and api.maintenance_beside(p.venue_id, i.started_at, i.opened_at, i.last_bad_at) ->> 'overran' = 'false'
+),
 concerned as materialized (
   select
     w.event_id, w.incident_id, w.kind, c.channel_id, c.off_at, c.off_cause,
-    c.on_maintenance = 'quiet' and w.kind <> 'closed' and m.lasts as is_quiet
+    c.on_maintenance = 'quiet' and m.event_id is not null as is_quiet
   from waiting w
   join incident i using (incident_id)
   join component p using (component_id)
   join venue v using (venue_id)
-  -- evaluated once per event, as many channels get the same
-  cross join lateral (
-    select coalesce(
-      api.maintenance_beside(
-        v.venue_id, i.started_at, i.opened_at, case when i.closed_at is not null then i.last_bad_at end
-      ) ->> 'overran' = 'false',
-      false
-    ) as lasts
-    offset 0
-  ) m
+  left join maintained m using (event_id)
   join channel c
     on c.removed_at is null
     and c.after_event_id < w.event_id

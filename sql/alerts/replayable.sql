@@ -27,6 +27,8 @@ where case
     and d.ended_at >= $3::timestamptz
     and d.cause <> 'test'
     and d.state in ('failed', 'skipped')
+    -- what a channel did not want
+    and d.reason is distinct from engine.quiet_reason()
     and i.retracted_at is null
     and (v.published or e.kind = 'closed')
     and not exists (

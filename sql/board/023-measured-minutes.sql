@@ -145,8 +145,7 @@ returns table (
   day timestamptz,
   minutes integer,
   measured_minutes integer,
-  down_minutes integer,
-  degraded_minutes integer
+  down_minutes integer
 )
 language plpgsql stable security definer parallel safe
 set search_path = venuewatch, pg_temp
@@ -155,7 +154,13 @@ as $$
 #variable_conflict use_column
 begin
   -- the usual case
-  if not exists (select from api.maintenance_window w where w.from_at < counted_to and w.over_at > counted_from) then
+  if not exists (
+    select
+    from api.maintenance_window w
+    where w.from_at < counted_to and w.over_at > counted_from
+      -- for the index: no window is longer
+      and w.from_at > counted_from - api.longest_maintenance()
+  ) then
     return;
   end if;
   return query
@@ -166,6 +171,7 @@ begin
         * tstzmultirange(tstzrange(counted_from, counted_to)) as minutes
     from api.maintenance_window w
     where w.from_at < counted_to and w.over_at > counted_from
+      and w.from_at > counted_from - api.longest_maintenance()
     group by w.venue_id
   ),
   pieces as materialized (
@@ -199,8 +205,7 @@ begin
       null::integer as component_id,
       p.day,
       count(*)::int as minutes,
-      count(*) filter (where m.down)::int as down,
-      count(*) filter (where m.bad and not m.down)::int as degraded
+      count(*) filter (where m.down)::int as down
     from pieces p
     join venue_minute m on m.venue_id = p.venue_id and m.minute >= p.from_at and m.minute < p.to_at
     -- for the planner, which excludes chunks by these
@@ -212,8 +217,7 @@ begin
       c.component_id,
       p.day,
       count(*)::int,
-      count(*) filter (where m.down)::int,
-      count(*) filter (where m.bad and not m.down)::int
+      count(*) filter (where m.down)::int
     from pieces p
     join component c using (venue_id)
     join component_minute m on m.component_id = c.component_id and m.minute >= p.from_at and m.minute < p.to_at
@@ -227,8 +231,7 @@ begin
     -- a measured minute was scheduled, whatever the registry's dates say
     greatest(s.minutes, coalesce(m.minutes, 0)),
     coalesce(m.minutes, 0),
-    coalesce(m.down, 0),
-    coalesce(m.degraded, 0)
+    coalesce(m.down, 0)
   from scheduled s
   left join measured m
     on m.venue_id = s.venue_id and m.component_id is not distinct from s.component_id and m.day = s.day

@@ -83,7 +83,7 @@ create function api.without_maintenance(
   scheduled bigint, measured bigint, down bigint, of_scheduled bigint, of_measured bigint, of_down bigint
 )
 returns json
-language sql immutable parallel safe
+language sql stable parallel safe
 return case when of_scheduled > 0 then (
   select json_build_object(
     'maintenanceMinutes', of_scheduled,
@@ -95,7 +95,9 @@ return case when of_scheduled > 0 then (
     'uptimePctHigh', u."uptimePctHigh",
     'downMinutes', case when measured > of_measured then down - of_down end
   )
-  from api.uptime_basis(
-    coalesce(measured, 0) - of_measured, coalesce(down, 0) - of_down, scheduled - of_scheduled
-  ) u
+  from (
+    select greatest(0, coalesce(measured, 0) - of_measured) as measured, greatest(0, coalesce(down, 0) - of_down) as down
+  ) l
+  -- days and their maintenance are counted one after the other: never more measured than scheduled minutes
+  cross join lateral api.uptime_basis(l.measured, l.down, greatest(scheduled - of_scheduled, l.measured)) u
 ) end;

@@ -77,7 +77,7 @@ create function api.uptime_day(
   of_scheduled integer, of_measured integer, of_down integer
 )
 returns api.uptime
-language sql immutable parallel safe
+language sql stable parallel safe
 return row(
   day,
   api.uptime_pct(measured, down, scheduled),
@@ -88,5 +88,9 @@ return row(
   api.uptime_high(measured, down, scheduled),
   down,
   degraded,
-  api.without_maintenance(scheduled, measured, down, of_scheduled, of_measured, of_down)
+  -- the usual day has none
+  case
+    when of_scheduled > 0
+      then api.without_maintenance(scheduled, measured, down, of_scheduled, of_measured, of_down)
+  end
 )::api.uptime;

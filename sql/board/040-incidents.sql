@@ -55,9 +55,7 @@ select
     ),
     'official', api.notice_beside(v.venue_id, i.incident_id, i.started_at, i.opened_at),
     'officialObserved', api.was_observed(v.venue_id, i.started_at),
-    'maintenance', api.maintenance_beside(
-      v.venue_id, i.started_at, i.opened_at, case when i.closed_at is not null then i.last_bad_at end
-    )
+    'maintenance', api.maintenance_beside(v.venue_id, i.started_at, i.opened_at, i.last_bad_at)
   ) as body
 from incident i
 join component c using (component_id)

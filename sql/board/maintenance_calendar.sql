@@ -32,7 +32,7 @@ select
             'endsAt', api.iso(l.ends_at),
             'isEndPlanned', l.is_end_planned,
             'isCancelled', l.is_cancelled,
-            'modifiedAt', api.iso(l.modified_at)
+            'modifiedAt', api.iso(api.notice_modified_at(l.notice_id))
           )
           order by l.started_at, l.notice_id, l.venue_id
         ),

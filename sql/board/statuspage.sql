@@ -83,12 +83,11 @@ maintenances as (
       'venueName', v.name,
       'over', m.is_over,
       'plannedEnd', api.iso(n.planned_end_at),
-      'modifiedAt', api.iso(m.modified_at),
+      'modifiedAt', api.iso(api.notice_modified_at(m.notice_id)),
       'notice', api.notice_body(n, null)
     ) as body
   from api.maintenance m
   join api.notice n using (notice_id, venue_id)
-  join notice o using (notice_id)
   join api.venue v using (venue_id)
   cross join api.clock k
   where ($1 is null or v.venue = $1)

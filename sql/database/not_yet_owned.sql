@@ -3,7 +3,7 @@
 with kept_up (relations) as (
   select array[
     'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'component_hour', 'venue_hour',
-    'component_day', 'venue_day',
+    'component_day', 'venue_day', 'maintenance_day',
     'latency_day', 'venue_latency_day', 'usual_hour', 'rest_hour', 'stream_hour', 'latency_hour', 'hours_kept',
     'typical_week', 'open_hour', 'shown_probe',
     'excluded_minute', 'regions_published', 'components_published', 'added_up',

@@ -56,7 +56,9 @@ begin
     at, decided_at, m.kind, m.venue_id, m.component_id, m.state, m.slug, m.started_at,
     case
       when m.kind <> 'component' and m.state in ('degraded', 'outage')
-        then api.maintenance_beside(m.venue_id, coalesce(m.started_at, at), coalesce(m.opened_at, at), at)
+        then api.maintenance_beside(
+          m.venue_id, coalesce(m.started_at, at), coalesce(m.opened_at, at), coalesce(m.last_bad_at, at)
+        )
     end
   from (
     select
@@ -67,7 +69,8 @@ begin
       n.state,
       null as slug,
       null::timestamptz as started_at,
-      null::timestamptz as opened_at
+      null::timestamptz as opened_at,
+      null::timestamptz as last_bad_at
     from engine.changed_states(at) n
     union all
     select
@@ -79,7 +82,8 @@ begin
       case w.kind when 'closed' then i.peak_severity else i.severity end,
       i.slug,
       i.started_at,
-      i.opened_at
+      i.opened_at,
+      i.last_bad_at
     from (
       select unnest(retracted), 'retracted', 3
       union all

@@ -183,12 +183,15 @@ given as materialized (
   cross join stated s
   cross join lateral (
     select coalesce(
-      api.plausible_end(s.planned_end_at, s.started_at), api.plausible_end((s.before).planned_end_at, s.started_at)
+      api.plausible_end(s.planned_end_at, s.started_at),
+      -- venues no longer give the plan of what is over
+      case when s.over then api.plausible_end((s.before).planned_end_at, s.started_at) end
     ) as planned_end_at
   ) e
   cross join lateral api.announced_window(
     s.before, r.at, s.started_at, e.planned_end_at,
-    s.kind = 'maintenance' and s.scope <> 'announcements' and not api.is_called_off(s.status)
+    s.kind = 'maintenance' and s.scope <> 'announcements' and not api.is_called_off(s.status),
+    s.over and s.resolved_at is null
   ) w
 ),
 -- A feed that invents notices must not fill the disk: the newest are admitted first. The first good reading brings a
@@ -287,10 +290,6 @@ absent as (
     last_seen_at = greatest(n.last_seen_at, least(r.newest_good_at, r.at)),
     -- a feed that lists only current notices ends a notice by omitting it
     over = n.over or l.scope = 'now',
-    -- taken down before it began: called off
-    window_from = case when n.window_from <= r.at then n.window_from end,
-    window_until = case when n.window_from <= r.at then n.window_until end,
-    announced_at = case when n.window_from <= r.at then n.announced_at end,
     resolved_at = case when l.scope = 'now' then r.at else n.resolved_at end,
     vanished = case l.scope
       -- work that has not begun was called off

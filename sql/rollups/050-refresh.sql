@@ -204,48 +204,49 @@ end;
 $$;
 
 -- Counts the minutes of announced maintenance on whole days again: measurements arrive late, and venues change what
--- they announced. Days that were written as days stay as they are.
+-- they announced. Days that were written as days, and those whose minutes are gone, stay as they are.
 create procedure upkeep.store_maintenance(from_at timestamptz, to_at timestamptz)
 language plpgsql
 as $$
 declare
-  first   timestamptz := greatest(
-    from_at, to_at - upkeep.minutes_kept(), (select a.days_from from added_up a)
-  );
+  first   timestamptz := greatest(from_at, (select a.days_from from added_up a));
+  span    tstzrange;
   changed bigint;
 begin
-  with counted as materialized (
-    select c.* from api.maintenance_counts(first, to_at) c
-  ),
-  gone as (
-    delete from maintenance_day m
-    where m.day >= first and m.day < to_at
-      and not exists (
-        select
-        from counted c
-        where c.day = m.day and c.venue_id = m.venue_id and c.component_id is not distinct from m.component_id
-      )
-    returning m.day
-  ),
-  stored as (
-    insert into maintenance_day as m (
-      venue_id, component_id, day, minutes, measured_minutes, down_minutes, degraded_minutes
-    )
-    select c.venue_id, c.component_id, c.day, c.minutes, c.measured_minutes, c.down_minutes, c.degraded_minutes
-    from counted c
-    on conflict (day, venue_id, component_id) do update
-    set minutes = excluded.minutes, measured_minutes = excluded.measured_minutes,
-      down_minutes = excluded.down_minutes, degraded_minutes = excluded.degraded_minutes
-    where (m.minutes, m.measured_minutes, m.down_minutes, m.degraded_minutes)
-      is distinct from
-      (excluded.minutes, excluded.measured_minutes, excluded.down_minutes, excluded.degraded_minutes)
-    returning m.day
-  )
-  select count(*) into changed from (select day from gone union all select day from stored) d;
-  if changed > 0 then
-    call upkeep.published_past_changed(first);
+  if first >= to_at then
+    return;
   end if;
-  commit;
+  foreach span in array array(select unnest(upkeep.backed('venue_day', first, to_at))) loop
+    with counted as materialized (
+      select c.* from api.maintenance_counts(lower(span), upper(span)) c
+    ),
+    gone as (
+      delete from maintenance_day m
+      where span @> m.day
+        and not exists (
+          select
+          from counted c
+          where c.day = m.day and c.venue_id = m.venue_id and c.component_id is not distinct from m.component_id
+        )
+      returning m.day
+    ),
+    stored as (
+      insert into maintenance_day as m (venue_id, component_id, day, minutes, measured_minutes, down_minutes)
+      select c.venue_id, c.component_id, c.day, c.minutes, c.measured_minutes, c.down_minutes
+      from counted c
+      on conflict (day, venue_id, component_id) do update
+      set minutes = excluded.minutes, measured_minutes = excluded.measured_minutes,
+        down_minutes = excluded.down_minutes
+      where (m.minutes, m.measured_minutes, m.down_minutes)
+        is distinct from (excluded.minutes, excluded.measured_minutes, excluded.down_minutes)
+      returning m.day
+    )
+    select count(*) into changed from (select day from gone union all select day from stored) d;
+    if changed > 0 then
+      call upkeep.published_past_changed(lower(span));
+    end if;
+    commit;
+  end loop;
 end;
 $$;
 

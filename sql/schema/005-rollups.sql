@@ -337,7 +337,6 @@ create table maintenance_day (
   minutes          integer not null,
   measured_minutes integer not null,
   down_minutes     integer not null,
-  degraded_minutes integer not null,
   unique nulls not distinct (day, venue_id, component_id)
 );
 

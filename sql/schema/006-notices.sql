@@ -38,7 +38,8 @@ create table notice (
   -- the end of a maintenance by the venue's latest plan, if it gave a plausible one
   planned_end_at timestamptz,
   -- The window of a maintenance as it was announced in advance: only what a reading saw before this start, and an end
-  -- that a reading saw before the end planned until then. Null: nothing was announced in time, or it was called off.
+  -- that a reading saw before the end planned until then. Null: nothing was announced in time, or it was called off. A
+  -- notice that was taken down keeps it: the list without it may have been a stale copy.
   window_from  timestamptz,
   window_until timestamptz,
   -- the first reading that saw this start
