@@ -20,11 +20,11 @@ const databaseKills = Array.from(
   (_, n) => `00:01:${10 + 5 * n}.${100 + 110 * n} kill database for 700 ms`,
 ).join("\n");
 
-/** More than the pool of a core has connections. */
-const coreReconnects = Array.from(
-  { length: 20 },
-  (_, n) => `00:01:${10 + 2 * n}.${100 + 37 * n} reconnect core-1 from database for 1 ms`,
-).join("\n");
+/** Each interrupts what is under way, more often than the pool of a core has connections. */
+const interruptions = Array.from({ length: 30 }, (_, n) => {
+  const second = String(10 + n).padStart(2, "0");
+  return `00:01:${second}.100 stall database for 700 ms\n00:01:${second}.500 reconnect core-1 from database for 1 ms`;
+}).join("\n");
 
 export const mutants: readonly Mutant[] = [
   // the way of a sample
@@ -99,7 +99,7 @@ export const mutants: readonly Mutant[] = [
     file: "shared/database/pool.js",
     from: 'broken = error;\n        throw error;\n    }\n    finally {\n        client.off("error", lost);\n        client.release(broken);',
     to: 'broken = error;\n        throw error;\n    }\n    finally {\n        client.off("error", lost);\n        if (!broken) client.release(broken);',
-    faults: coreReconnects,
+    faults: interruptions,
   },
   // leases and slots
   {

@@ -255,7 +255,10 @@ select
   api.uptime_pct(d.measured_minutes, d.down_minutes) as uptime_pct,
   coalesce(m.minutes, 0) as maintenance_minutes,
   coalesce(m.measured_minutes, 0) as maintenance_measured_minutes,
-  coalesce(m.down_minutes, 0) as maintenance_down_minutes
+  coalesce(m.down_minutes, 0) as maintenance_down_minutes,
+  api.uptime_pct(
+    d.measured_minutes - coalesce(m.measured_minutes, 0), d.down_minutes - coalesce(m.down_minutes, 0)
+  ) as uptime_pct_without_maintenance
 from api.component_day d
 left join component c using (component_id)
 left join venue v using (venue_id)
@@ -275,8 +278,9 @@ comment on column analytics.component_days.uptime_pct is
 comment on column analytics.component_days.maintenance_minutes is
 'Minutes of maintenance that the venue had announced, as many as should have been measured';
 comment on column analytics.component_days.maintenance_measured_minutes is 'Measured minutes among them';
-comment on column analytics.component_days.maintenance_down_minutes is
-'Those of them that were down. The uptime without maintenance is that of the other measured minutes';
+comment on column analytics.component_days.maintenance_down_minutes is 'Those of them that were down';
+comment on column analytics.component_days.uptime_pct_without_maintenance is
+'The same as uptime_pct, over the other measured minutes';
 
 create view analytics.days as
 select
@@ -292,7 +296,10 @@ select
   api.uptime_pct(d.measured_minutes, d.down_minutes) as uptime_pct,
   coalesce(m.minutes, 0) as maintenance_minutes,
   coalesce(m.measured_minutes, 0) as maintenance_measured_minutes,
-  coalesce(m.down_minutes, 0) as maintenance_down_minutes
+  coalesce(m.down_minutes, 0) as maintenance_down_minutes,
+  api.uptime_pct(
+    d.measured_minutes - coalesce(m.measured_minutes, 0), d.down_minutes - coalesce(m.down_minutes, 0)
+  ) as uptime_pct_without_maintenance
 from api.venue_day d
 left join venue v using (venue_id)
 left join api.maintenance_day m on m.venue_id = d.venue_id and m.day = d.day and m.component_id is null;
@@ -321,8 +328,9 @@ comment on column analytics.days.uptime_pct is
 comment on column analytics.days.maintenance_minutes is
 'Minutes of maintenance that the venue had announced, as many as should have been measured';
 comment on column analytics.days.maintenance_measured_minutes is 'Measured minutes among them';
-comment on column analytics.days.maintenance_down_minutes is
-'Those of them that were down. The uptime without maintenance is that of the other measured minutes';
+comment on column analytics.days.maintenance_down_minutes is 'Those of them that were down';
+comment on column analytics.days.uptime_pct_without_maintenance is
+'The same as uptime_pct, over the other measured minutes';
 
 create view analytics.latency_days as
 select

@@ -106,7 +106,8 @@ begin
 end;
 $$;
 
--- The announced maintenance of each venue that is under way, or that covers the opening of an open incident and overran.
+-- The announced maintenance of each venue that is under way, or that covers the opening of an open incident and
+-- overran.
 create function api.maintenance_now() returns table (venue_id smallint, body json)
 language sql stable
 begin atomic

@@ -93,10 +93,12 @@ return case when of_scheduled > 0 then (
     'coveragePct', u."coveragePct",
     'uptimePctLow', u."uptimePctLow",
     'uptimePctHigh', u."uptimePctHigh",
-    'downMinutes', case when measured > of_measured then down - of_down end
+    'downMinutes', case when l.measured > 0 then l.down end
   )
   from (
-    select greatest(0, coalesce(measured, 0) - of_measured) as measured, greatest(0, coalesce(down, 0) - of_down) as down
+    select
+      greatest(0, coalesce(measured, 0) - of_measured) as measured,
+      greatest(0, coalesce(down, 0) - of_down) as down
   ) l
   -- days and their maintenance are counted one after the other: never more measured than scheduled minutes
   cross join lateral api.uptime_basis(l.measured, l.down, greatest(scheduled - of_scheduled, l.measured)) u

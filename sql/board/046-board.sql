@@ -298,7 +298,7 @@ begin
         ),
         'venues', b.venues,
         'incidents', r.incidents,
-        'maintenance', a.maintenance
+        'maintenanceAhead', a.maintenance
       )
       from board b
       cross join lateral api.uptime_basis(b.measured, b.down, b.scheduled) u

@@ -33,6 +33,7 @@ select
   b."meanIncidentSeconds",
   b."longestIncidentSeconds",
   coalesce(n."maintenanceMinutes", 0) as "maintenanceMinutes",
+  coalesce(n."measuredMinutes", b."measuredMinutes") as "measuredMinutesWithoutMaintenance",
   -- the same as above without maintenance
   case when n."maintenanceMinutes" > 0 then n."uptimePct" else b."uptimePct" end as "uptimePctWithoutMaintenance",
   case when n."maintenanceMinutes" > 0 then n."downMinutes" else b."downMinutes" end as "downMinutesWithoutMaintenance"
@@ -51,6 +52,6 @@ cross join lateral json_to_record(r.body) as b (
   "withoutMaintenance" json
 )
 cross join lateral json_to_record(coalesce(b."withoutMaintenance", '{}')) as n (
-  "maintenanceMinutes" bigint, "uptimePct" numeric, "downMinutes" bigint
+  "maintenanceMinutes" bigint, "measuredMinutes" bigint, "uptimePct" numeric, "downMinutes" bigint
 )
 order by (r.uptime)."uptimePct" desc nulls last, r.down_minutes, v.position

@@ -30,6 +30,7 @@ select
   u."downMinutes",
   u."degradedMinutes",
   coalesce(d.maintenance_minutes, 0) as "maintenanceMinutes",
+  u."measuredMinutes" - coalesce(d.maintenance_measured_minutes, 0) as "measuredMinutesWithoutMaintenance",
   -- the same as above on a day without maintenance
   case when d.maintenance_minutes > 0 then (u."withoutMaintenance" ->> 'uptimePct')::numeric else u."uptimePct" end
     as "uptimePctWithoutMaintenance",

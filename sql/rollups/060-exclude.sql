@@ -61,7 +61,8 @@ begin
       end if;
     end loop;
     call upkeep.store_maintenance(
-      time_bucket('1 day', first), least((select m.days_to from added_up m), time_bucket('1 day', last) + interval '1 day')
+      time_bucket('1 day', first),
+      least((select m.days_to from added_up m), time_bucket('1 day', last) + interval '1 day')
     );
     update excluded_minute x set applied = true
     where not x.applied and x.minute >= first and x.minute < last;

@@ -241,7 +241,9 @@ function stateContent(venue: BadgeVenue, age: string | null, now: string): Omit<
   const isBlocked = venue.seenFrom !== undefined && venue.state === "outage" && fault === "blocked";
   const word = isBlocked ? "Blocked" : usual;
   const announced =
-    venue.maintenance !== null && isTrouble(venue.state) ? `: ${maintenanceText(venue.maintenance, now)}` : "";
+    venue.maintenance !== null && isTrouble(venue.state) && !isBlocked
+      ? `: ${maintenanceText(venue.maintenance, now)}`
+      : "";
   if (age === null || state === "unknown") return { message: word + announced, look: state };
   return { message: `${word} ${age} ago`, look: "unknown" };
 }

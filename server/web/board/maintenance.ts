@@ -23,12 +23,10 @@ import {
 import type { Snapshots } from "./snapshot.js";
 import { type AnswerTable, formReader, type TableFormat, propertiesOf, type TableSchema } from "./tables.js";
 
-const window = {
-  title: text("The venue's title.", "Scheduled system upgrade"),
-  url: orNull(text("The venue's page about it; null if it names none.", "https://status.kraken.com/incidents/m1")),
-  from: instant("Start, by the venue.", "2026-01-31T11:30:00.000Z"),
-  until: orNull(instant("End, by the venue's latest plan or word; null if it names none.", "2026-01-31T13:30:00.000Z")),
-};
+const title = text("The venue's title.", "Scheduled system upgrade");
+const from = instant("Start, by the venue.", "2026-01-31T11:30:00.000Z");
+const until = "2026-01-31T13:30:00.000Z";
+const page = "https://status.kraken.com/incidents/m1";
 
 const announcedAt = instant(
   "When our reading of the venue's feed first saw this start, which had not come yet.",
@@ -39,9 +37,14 @@ const announcedAt = instant(
 export const announcedMaintenance = named(
   "AnnouncedMaintenance",
   object("Maintenance that the venue announced before it began. It changes no vote, no state and no measured figure.", {
-    ...window,
+    title,
+    url: orNull(text("The venue's page about it; null if it names none.", page)),
+    from,
+    until: orNull(
+      instant("End as announced before it came, or when the venue said that it was over; null: not stated.", until),
+    ),
     announcedAt,
-    overran: flag("Whether our incident lasted beyond its end, or does so far.", false),
+    overran: flag("Whether our incident was seen after its end.", false),
   }),
 );
 
@@ -62,7 +65,10 @@ const maintenanceItem = object("Maintenance in a venue's own feed.", {
   id: text("The same as the UID in the calendar.", "c62a4f0e-4d1c-8b5e-a7d2-9f3f64a3c1b7"),
   venue: venueId,
   venueName,
-  ...window,
+  title,
+  url: orNull(text("The venue's page about it, or its status page; null if it has none.", page)),
+  from,
+  until: orNull(instant("End, by the venue's latest plan or word; null if it names none.", until)),
   state: oneOf(
     states,
     "planned: it has not begun. underway: it began, and the venue has not said that it ended. cancelled: called off, or taken down before it began.",

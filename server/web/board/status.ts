@@ -241,7 +241,7 @@ export const statusResponse = named(
     }),
     venues: list("In the registry's order.", named("VenueStatus", venueStatus)),
     incidents: list("Open incidents, and those closed within the last day; newest first.", incident),
-    maintenance: list(
+    maintenanceAhead: list(
       "Maintenance in the venues' own feeds that is under way, or planned for the next 48 hours; the first to begin first.",
       maintenance,
     ),

@@ -79,6 +79,7 @@ export const withoutMaintenance: Schema<TypeOf<typeof uptimeWithoutMaintenance> 
 /** Columns of a table. Without maintenance, they repeat the figures of the row. */
 export const tableWithoutMaintenance: Record<string, Schema> = {
   maintenanceMinutes: integer("Minutes of announced maintenance that should have been measured.", 0),
+  measuredMinutesWithoutMaintenance: integer("Measured minutes outside announced maintenance.", 128_880),
   uptimePctWithoutMaintenance: {
     ...uptimePct,
     description:

@@ -271,7 +271,7 @@ function paragraphsOf({ openedAt, claimed, retraction }: EntryData): string[] {
 }
 
 function announcedText({ title, from, until, overran }: AnnouncedMaintenance): string {
-  const end = until === null ? "without an end" : `until ${exactText(until)}`;
+  const end = until === null ? "with no stated end" : `until ${exactText(until)}`;
   return `The venue had announced maintenance from ${exactText(from)} ${end}: ${feedText(title)}.${overran ? " The incident outlasted it." : ""}`;
 }
 

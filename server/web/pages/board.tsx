@@ -102,7 +102,7 @@ function OpenIncidents({ board, filter }: { board: Board; filter: Filter }) {
 }
 
 /** What venues plan for the next 48 hours, and what is under way. Nothing where there is nothing. */
-function MaintenanceAhead({ board: { maintenance, generatedAt: now } }: { board: Board }) {
+function MaintenanceAhead({ board: { maintenanceAhead: maintenance, generatedAt: now } }: { board: Board }) {
   if (maintenance.length === 0) return null;
   return (
     <section aria-labelledby="maintenance">
@@ -230,7 +230,7 @@ function BoardRow({ venue, now }: { venue: Board["venues"][number]; now: string 
         <StateWord state={venue.state} fault={commonFault(venue.components)} />{" "}
         <span class="minor">
           for <Elapsed from={venue.since} now={now} />
-        </span>{" "}
+        </span>
         <AnnouncedNow maintenance={venue.maintenance} now={now} />
       </p>
       <p class="chart of-days">

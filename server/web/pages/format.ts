@@ -97,10 +97,10 @@ export function nameList(names: readonly string[], most = 5): string {
   return texts.length === 0 ? end : `${texts.join(", ")} and ${end}`;
 }
 
-/** `announced maintenance until 09:00 UTC`; if our incident went on after it, that it overran. */
+/** `announced maintenance until 09:00 UTC`; if our incident went on after it, that this overran it. */
 export function maintenanceText({ until, overran }: MaintenanceTimes, now: string): string {
-  const planned = until === null ? "without an end" : `until ${instantText(until, now)}`;
-  return overran ? `announced maintenance ${planned} overran` : `announced maintenance ${planned}`;
+  const planned = until === null ? "with no stated end" : `until ${instantText(until, now)}`;
+  return `announced maintenance ${planned}${overran ? ", which it overran" : ""}`;
 }
 
 /** `99.98 % without 90 minutes of announced maintenance` */

@@ -92,7 +92,7 @@ function MaintenanceFact({ detail: { incident, generatedAt: now } }: { detail: I
     <p>
       The venue had announced maintenance from <Instant at={from} now={now} />{" "}
       {until === null ? (
-        "without an end"
+        "with no stated end"
       ) : (
         <>
           until <Instant at={until} now={now} />
@@ -338,9 +338,7 @@ const comparedWithinMs = 6 * 3_600_000;
 
 /** The nearest notice with its lead, or what its absence means. Silence means something only where we could hear. */
 function saidOf({ incident, official: { feed }, generatedAt }: IncidentDetail): string {
-  const { maintenance, official, officialObserved, startedAt } = incident;
-  if (maintenance !== null && official === null)
-    return "It had announced maintenance for the time at which this incident began, and said nothing about an incident.";
+  const { official, officialObserved, startedAt } = incident;
   if (official !== null)
     return `${leadOf(official.aheadUncorrelated)} “${isolated(official.title)}”. Nothing tests that it is about the same fault.`;
   if (officialObserved === null) return "It has no feed that we can read, so we do not know whether it said anything.";

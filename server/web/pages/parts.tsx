@@ -179,8 +179,10 @@ function Others({ incidents }: { incidents: readonly PublishedIncident[] }) {
 
 /** Whether the venue has said anything; silence means something only where we could have heard it. */
 function venueSays({ maintenance, official, officialObserved }: PublishedIncident, now: string): string {
-  if (maintenance !== null) return `In ${maintenanceText(maintenance, now)}: ${isolated(maintenance.title)}.`;
-  if (official !== null) return `The venue's notice nearest in time: ${isolated(official.title)}.`;
+  const announced =
+    maintenance === null ? "" : `In ${maintenanceText(maintenance, now)}: ${isolated(maintenance.title)}.`;
+  if (official !== null) return `${announced} The venue's notice nearest in time: ${isolated(official.title)}.`.trim();
+  if (maintenance !== null) return announced;
   if (officialObserved === null) return "The venue has no status feed that we can read.";
   return officialObserved ? "The venue's feed has no notice of it." : "We could not read what the venue says.";
 }
@@ -188,7 +190,7 @@ function venueSays({ maintenance, official, officialObserved }: PublishedInciden
 /** The maintenance that a venue announced and that is under way or overran, after its state; nothing without one. */
 export function AnnouncedNow({ maintenance, now }: { maintenance: AnnouncedMaintenance | null; now: string }) {
   if (maintenance === null) return null;
-  return <span class="minor">{maintenanceText(maintenance, now)}</span>;
+  return <span class="minor">; {maintenanceText(maintenance, now)}</span>;
 }
 
 export interface MaintenanceListProps {
@@ -215,15 +217,14 @@ export function MaintenanceList({ maintenance, now, named }: MaintenanceListProp
           <WebLink address={url}>{isolated(title)}</WebLink>, {state === "underway" ? "since" : "from"}{" "}
           <Instant at={from} now={now} />{" "}
           {until === null ? (
-            "without an end"
+            "with no stated end"
           ) : (
             <>
               until <Instant at={until} now={now} />
             </>
           )}
-          {state === "cancelled" && ", called off"}
           {state === "underway" && !counts && (
-            <span class="minor"> (no reading of ours saw it before it began, or it is about something else)</span>
+            <span class="minor"> (not read before it began, longer than 24 hours, or about something else)</span>
           )}
         </li>
       ))}

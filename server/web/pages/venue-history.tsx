@@ -31,7 +31,6 @@ interface UptimeRow extends UptimeBounds {
   name: string;
   coveragePct: number | null;
   downMinutes: number | null;
-  /** Absent where it is not published. */
   degradedMinutes?: number | null;
 }
 
@@ -97,7 +96,6 @@ interface UptimeBounds {
   uptimePct: number | null;
   uptimePctLow: number | null;
   uptimePctHigh: number | null;
-  /** Absent where it is not published; null without maintenance. */
   withoutMaintenance?: { uptimePct: number | null; maintenanceMinutes: number } | null;
 }
 

@@ -102,7 +102,7 @@ function WallTile({ venue, now }: { venue: Board["venues"][number]; now: string 
       </h2>
       <p>
         <b>{word}</b> for <Elapsed from={since} now={now} />
-        {activeIncidents > 0 && `, ${activeIncidents} open ${activeIncidents === 1 ? "incident" : "incidents"}`}{" "}
+        {activeIncidents > 0 && `, ${activeIncidents} open ${activeIncidents === 1 ? "incident" : "incidents"}`}
         <AnnouncedNow maintenance={venue.maintenance} now={now} />
       </p>
     </li>

@@ -137,7 +137,7 @@ function whatOf({ kind, severity, incident: { fault }, venue }: Alert): string {
 function announcedOf({ incident: { maintenance } }: Alert): string {
   if (maintenance === null) return "";
   const { until, overran } = maintenance;
-  const planned = until === null ? "without an end" : `until ${until.slice(0, 16).replace("T", " ")} UTC`;
+  const planned = until === null ? "with no stated end" : `until ${until.slice(0, 16).replace("T", " ")} UTC`;
   return `, announced maintenance ${planned}${overran ? ", which it overran" : ""}`;
 }
 

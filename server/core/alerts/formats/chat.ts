@@ -71,10 +71,10 @@ function factsOf({ kind, severity, at, incident, venue, component }: Alert) {
 }
 
 function announcementOf({ title, url, from, until, announcedAt, overran }: AnnouncedMaintenance) {
-  const end = until === null ? "without an end" : `until ${dateText(until)}`;
+  const end = until === null ? "with no stated end" : `until ${dateText(until)}`;
   return [
     `*Announced maintenance:* ${linkText(url, title)}`,
-    `From ${dateText(from)} ${end}, announced by ${dateText(announcedAt)}.${overran ? " The incident outlasted it." : ""}`,
+    `From ${dateText(from)} ${end}, as we read at ${dateText(announcedAt)}.${overran ? " The incident outlasted it." : ""}`,
   ].join("\n");
 }
 

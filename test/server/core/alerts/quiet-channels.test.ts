@@ -73,6 +73,9 @@ void t.test("a channel that is quiet in announced maintenance", async (t) => {
     t.strictSame(await queueOf(pool, quiet), ["kraken opened: skipped"], "as long as it lasts");
     await read(1, minutes(30), { status: "completed", over: true, resolvedAt: minutes(-5) });
     await look();
+    t.strictSame(await queueOf(pool, quiet), ["kraken opened: skipped"], "while it was not seen after the end");
+    await pool.query(sql`update incident set last_bad_at = ${minutes(-2)}`);
+    await look();
     t.strictSame(await queueOf(pool, quiet), ["kraken opened"]);
     await claim(pool, new Date());
     await settle(pool, new Date(), quiet, "delivered");
@@ -83,6 +86,18 @@ void t.test("a channel that is quiet in announced maintenance", async (t) => {
       select count(told_after_ms)::int as told from delivery
     `);
     t.equal(told, 0, "the wait is not counted as the time that an alert takes");
+  });
+
+  await t.test("hears of an overrun that had closed before the dispatcher looked", async (t) => {
+    await read(300, minutes(30));
+    const quiet = await addChannel(pool, { onMaintenance: "quiet" });
+    await happened(pool, { venue: "kraken", at: minutes(-10) });
+    await look();
+    await read(1, minutes(30), { status: "completed", over: true, resolvedAt: minutes(-5) });
+    await pool.query(sql`update incident set last_bad_at = ${minutes(-2)}`);
+    await closeAll(pool);
+    await look();
+    t.strictSame(await queueOf(pool, quiet), ["kraken opened", "kraken closed"]);
   });
 
   await t.test("is not quiet about other times, other venues, and maintenance announced too late", async (t) => {

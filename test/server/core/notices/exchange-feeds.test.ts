@@ -167,6 +167,7 @@ void t.test("a notice of Bybit is read in full", (t) => {
   for (const maintainType of [3, "3"]) {
     const disruption = { ...bybitEntry, maintainType, state: "ongoing" };
     t.match(only(parse(bybit, bybitBody(disruption))), { kind: "incident", over: false, resolvedAt: null });
+    t.same(only(parse(bybit, bybitBody(disruption))).plannedEndAt, new Date(1751597011000));
   }
   t.equal(parse(bybit, bybitBody({ ...bybitEntry, env: undefined })).list!.notices.length, 1);
   t.same(parse(bybit, bybitBody({ ...bybitEntry, env: "2" })).list!.notices, [], "demo trading is not watched");

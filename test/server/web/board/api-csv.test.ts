@@ -109,7 +109,8 @@ void t.test("CSV tables", async (t) => {
       t.equal(body.length, incidents.length, query);
       for (const [nth, incident] of incidents.entries())
         for (const [name, value] of Object.entries(incident))
-          if (!["official", "maintenance"].includes(name) && body[nth]![name] !== field(value)) t.fail(`${query} ${name}: ${body[nth]![name]}`);
+          if (!["official", "maintenance"].includes(name) && body[nth]![name] !== field(value))
+            t.fail(`${query} ${name}: ${body[nth]![name]}`);
     }
     const { body } = await api.ask<Row[]>("/v1/incidents?format=csv&days=7&venue=okx");
     t.match(body[0], {

@@ -53,6 +53,7 @@ void t.test("a maintenance of a Statuspage starts when it is due", (t) => {
   t.match(one, { problem: null, list: { scope: "maintenances" } });
   const startedAt = "2026-09-06T06:00:00Z";
   t.match(only(one), { kind: "maintenance", startedAt, resolvedAt: null, over: false, impact: "maintenance" });
+  t.same(only(one).plannedEndAt, new Date(maintenance.scheduled_until));
   const undated = { ...maintenance, scheduled_for: null };
   t.same(only(read(undated)).startedAt, new Date(incident.started_at));
   t.same(only(read({ ...undated, started_at: null })).startedAt, new Date(incident.created_at));
