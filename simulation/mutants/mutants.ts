@@ -20,10 +20,10 @@ const databaseKills = Array.from(
   (_, n) => `00:01:${10 + 5 * n}.${100 + 110 * n} kill database for 700 ms`,
 ).join("\n");
 
-/** Each interrupts what is under way, more often than the pool of a core has connections. */
+/** Each interrupts what is under way, more often than the pool of a probe has connections. */
 const interruptions = Array.from({ length: 30 }, (_, n) => {
   const second = String(10 + n).padStart(2, "0");
-  return `00:01:${second}.100 stall database for 700 ms\n00:01:${second}.500 reconnect core-1 from database for 1 ms`;
+  return `00:01:${second}.100 stall database for 700 ms\n00:01:${second}.500 reconnect region-1-1 from database for 1 ms`;
 }).join("\n");
 
 export const mutants: readonly Mutant[] = [
