@@ -14,6 +14,7 @@ declare
   last  timestamptz;
   level name;
   width interval;
+  days_to timestamptz;
 begin
   insert into excluded_minute (region_id, minute)
   select distinct i.region_id, minute
@@ -60,10 +61,8 @@ begin
         );
       end if;
     end loop;
-    call upkeep.store_maintenance(
-      time_bucket('1 day', first),
-      least((select m.days_to from added_up m), time_bucket('1 day', last) + interval '1 day')
-    );
+    select least(m.days_to, time_bucket('1 day', last) + interval '1 day') into days_to from added_up m;
+    call upkeep.store_maintenance(time_bucket('1 day', first), days_to);
     update excluded_minute x set applied = true
     where not x.applied and x.minute >= first and x.minute < last;
     commit;

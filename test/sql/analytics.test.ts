@@ -162,6 +162,7 @@ void t.test("the analysts' interface", async (t) => {
       elsewhere,
       [
         { name: "api.heard_of_primary()", owner: "vw_definer" },
+        { name: "api.maintenance_counts(timestamp with time zone,timestamp with time zone)", owner: "vw_definer" },
         { name: "api.open_venue_hours(timestamp with time zone,timestamp with time zone)", owner: "vw_definer" },
         { name: "api.wal_bytes()", owner: "vw_definer" },
         ...["record_samples", "release_venue_leases", "renew_probe", "require_region", "share_venue_leases"].map(
