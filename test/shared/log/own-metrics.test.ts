@@ -141,7 +141,10 @@ void t.test("core exports how far it is behind", async (t) => {
 
   const differences = "venuewatch_reconcile_differences_total";
   const rollups = await pool.query<{ name: string }>(sql`
-    select view_name as name from timescaledb_information.continuous_aggregates where view_schema = 'venuewatch'
+    select view_name as name
+    from timescaledb_information.continuous_aggregates
+    -- what venues declare has no samples to be compared with
+    where view_schema = 'venuewatch' and view_name <> 'transfer_day'
   `);
   const counted = new Map(decided[differences]!.series.map(({ labels, value }) => [labels["rollup"]!, value]));
   const all = ["sample", ...rollups.map(({ name }) => name)];
@@ -179,6 +182,7 @@ void t.test("a chore that waits for a failed chore has failed too", async (t) =>
   t.strictSame(Object.fromEntries(byChore(await ownFamilies(registry), "upkeep_interval_seconds")), {
     ...{ "leaving out impaired regions": 20, "rolling up the newest minutes": 20 },
     ...{ "rolling up the hour and the day that run": 60, "keeping the hours of a week": 60 },
+    ...{ "adding up deposits and withdrawals": 600 },
     ...{ "rolling up late samples": 600, "making the next chunk": 600, compressing: 600 },
     ...{ "dropping old chunks": 3600, vacuuming: 3600, "vacuuming what is rewritten": 600 },
   });
