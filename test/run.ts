@@ -59,6 +59,7 @@ const ci = [
     "api-csv",
     "incident-feeds",
     "maintenance-calendar",
+    "server/web/board/maintenance",
     "statuspage-clients",
     "native-alert",
   ],
@@ -67,7 +68,7 @@ const ci = [
   // deployment
   ...["apache-edition", "entry-versions", "backup", "image", "monitoring", "npm-package"],
   // one region's view, from all sides; troubles of several venues; and what never leaves the service
-  ...["region-views", "clients/regions", "common-outage", "secrets", "uptime-bounds"],
+  ...["region-views", "clients/regions", "common-outage", "secrets", "uptime-bounds", "uptime-without-maintenance"],
   // attacks and rights, of which the long run has more
   ...["embedded-attacks", "roles", "hostile-servers", "hostile-answers", "odd-answers", "chain-stands"],
   // the whole service in virtual time, and the spool on a failing disk
