@@ -50,7 +50,7 @@ gone_sources as (
   update transfer_source s set published = false
   where s.published and s.venue_id not in (select venue_id from given_sources)
 ),
--- A list that moves to another address or format keeps what is known; its own time begins anew.
+-- A list that moves to another address or format keeps what is known; its own time starts again.
 kept_sources as (
   insert into transfer_source as s (venue_id, kind, because)
   select g.venue_id, g.kind, g.because from given_sources g

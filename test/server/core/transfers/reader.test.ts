@@ -102,7 +102,7 @@ void t.test("a list that has not changed is not sent again", async (t) => {
   t.match(
     await read({ wanted: new Map([["eth", "ETH"]]) }),
     { problem: /at least one of the assets/ },
-    "other assets are looked for in a list that is asked for anew",
+    "other assets are looked for in a list that is requested again",
   );
   t.equal(server.requests[2]!.headers["if-none-match"], undefined);
 });
