@@ -473,3 +473,22 @@ void t.test("a key that would be too long is shortened, and stays stable", (t) =
   t.not(keyOf(slug), keyOf(`${slug}-2`));
   t.end();
 });
+
+void t.test("announced maintenance is said in a chat and to a paging service, with its hostile title escaped", (t) => {
+  const maintenance = {
+    ...{ title: "Upgrade <!channel>", url: "https://status.example/m1", from: "2026-01-31T11:30:00.000Z" },
+    ...{ until: "2026-01-31T13:30:00.000Z", announcedAt: "2026-01-29T09:00:12.000Z", overran: true },
+  };
+  const alert = { ...openedAlert(), incident: { ...openedAlert().incident, maintenance } };
+  const said = visibleText(alert);
+  t.match(said, "announced maintenance until 2026-01-31 13:30 UTC, which it overran");
+  t.match(said, "The incident outlasted it.");
+  t.match(said, "Upgrade &lt;!channel&gt;");
+  const { payload } = paging(alert).event;
+  t.match(payload.summary, "announced maintenance until 2026-01-31 13:30 UTC");
+  t.match(payload.custom_details.maintenance, { title: "Upgrade <!channel>", overran: true });
+  const open = { ...maintenance, until: null, overran: false };
+  const unbounded = { ...alert, incident: { ...alert.incident, maintenance: open } };
+  t.match(visibleText(unbounded), "announced maintenance with no stated end");
+  t.end();
+});
