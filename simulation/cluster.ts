@@ -156,7 +156,7 @@ async function addChannels(channels: readonly Channel[], ask: Cluster["ask"]): P
       addChannel(pool, makeSealing(channelKey), {
         ...{ format: "native", serviceRegion: null, description: name, floor, open: false },
         credential: credentialOf("native", `http://127.0.0.1:${receiverPort + place}/`, true),
-        ...{ venues: venues && [...venues], categories: null, onMaintenance: "alert" },
+        ...{ venues: venues && [...venues], categories: null, onMaintenance: "alert", transfers: null },
       }),
     );
 }

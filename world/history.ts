@@ -209,7 +209,7 @@ export async function forgetHistory(pool: Pool): Promise<void> {
     update added_up set hours_to = default, days_to = default, days_from = default;
     truncate engine_clock, region_state, component_state, venue_state, typical_latency, impairment, alert_event, incident,
       delivery, delivery_attempt, transfer_span, transfer_day, transfer_past, transfer_state, transfer_line;
-    update transfer_source set read_at = null, problem = null, problem_since = null, list_at = null, list_moved_at = null
+    update transfer_source set read_at = null, problem = null, unreadable_since = null, list_at = null, list_moved_at = null
   `);
 }
 

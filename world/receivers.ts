@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from "node:https";
 import { join } from "node:path";
 import { isSigned } from "../clients/receiving/verify.js";
 import { addChannel, channelsOf, type NewChannel, removeChannel } from "../server/core/alerts/channels.js";
-import type { Alert } from "../server/core/alerts/formats/alert.js";
+import type { IncidentAlert } from "../server/core/alerts/formats/alert.js";
 import { credentialOf, openDestination, type SealedDestination, type Sealing } from "../server/core/alerts/sealing.js";
 import type { Pool } from "../shared/database/pool.js";
 import type { Log } from "../shared/log/log.js";
@@ -158,7 +158,7 @@ function heard({ name, channel, react }: DemoReceiver, dir: string, log: Log) {
 function signedAlert(headers: ReceivedAlert["headers"], body: Buffer, secret: string | undefined) {
   if (secret === undefined) return 401;
   if (!isSigned(body, headers["x-svc-signature"], secret)) return 401;
-  const alert = JSON.parse(body.toString()) as Alert;
+  const alert = JSON.parse(body.toString()) as IncidentAlert;
   const { eventId: event, kind, severity, incident } = alert;
   return { event, kind, severity, incident: incident.slug };
 }
@@ -341,7 +341,7 @@ async function add(
     ...channel,
     serviceRegion: null,
     credential: credentialOf(channel.format, url, true),
-    ...{ categories: null, onMaintenance: "alert" },
+    ...{ categories: null, onMaintenance: "alert", transfers: null },
     open: false,
   });
   log.info("added a channel", { receiver: name, id: added.channel.id });

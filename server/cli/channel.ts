@@ -46,15 +46,19 @@ const addOptions = {
     help: "alert (default), or quiet: no alert during announced maintenance, unless the incident outlasts it",
     values: onMaintenanceChoices,
   },
+  transfers: {
+    type: "string",
+    help: "also send alerts of pauses of deposits and withdrawals of these assets, such as BTC,USDT",
+  },
   description: { type: "string", help: "a note for the list, at most 200 characters" },
-  open: { type: "boolean", help: "also send alerts of incidents that are open now" },
+  open: { type: "boolean", help: "also send alerts of incidents and pauses that last now" },
   json: jsonOption,
 } as const;
 
 const add: Action = {
   summary: "add a channel, and show its signing secret once",
   help: `Adds a channel and shows its signing secret, which is stored encrypted and cannot be shown again. The channel
-receives new events; with --open also those of incidents that are open now. If both filters are set, a venue must match
+receives new events; with --open also those of incidents and pauses that last now. If both filters are set, a venue must match
 both.
 
 native: signed JSON to your own URL. chat: a message to an incoming webhook. paging: an event for a paging service.`,
@@ -72,6 +76,7 @@ native: signed JSON to your own URL. chat: a message to an incoming webhook. pag
           ? null
           : optionList("--category", given.category).map((category) => optionWord("--category", categories, category)),
       onMaintenance: optionWord("--on-maintenance", onMaintenanceChoices, given["on-maintenance"] ?? "alert"),
+      transfers: given.transfers === undefined ? null : optionList("--transfers", given.transfers),
       description: descriptionOf(given.description ?? ""),
       open: values["open"] === true,
     };
@@ -131,9 +136,9 @@ const enable = actionOnOne(
   {
     summary: "switch a channel on again",
     help: `Switches a channel on, for whatever reason it was off, and resets its count of failures. Skipped and failed
-deliveries stay as they are: --open sends alerts of incidents that are still open, venuewatch delivery replay sends the
+deliveries stay as they are: --open sends alerts of incidents and pauses that still last, venuewatch delivery replay sends the
 ones that you choose.`,
-    options: { open: { type: "boolean", help: "also send undelivered alerts of incidents that are open now" } },
+    options: { open: { type: "boolean", help: "also send undelivered alerts of incidents and pauses that last now" } },
   },
   async ({ pool }, id, values) => {
     const open = values["open"] === true;
@@ -284,7 +289,7 @@ function addedText({ channel, secret, queued }: Added, open: boolean): string {
 }
 
 function queuedText(queued: number): string {
-  return `alerts of open incidents, queued for core to send: ${queued}\n`;
+  return `alerts of open incidents and pauses, queued for core to send: ${queued}\n`;
 }
 
 function refuseOptions(given: RotateValues, refused: (keyof RotateValues)[], why: string): void {
@@ -351,10 +356,14 @@ function formatText({ format, serviceRegion }: Channel): string {
   return serviceRegion === null ? format : `${format} ${serviceRegion}`;
 }
 
-function filterText({ floor, venues, categories, onMaintenance }: Channel): string {
+function filterText({ floor, venues, categories, onMaintenance, transfers }: Channel): string {
   const filters = [venues, categories].flatMap((values) => values?.join(",") ?? []);
   const filter = [floor === "outage" ? "outages" : "all", ...filters].join(" of ");
-  return onMaintenance === "quiet" ? `${filter}, quiet in announced maintenance` : filter;
+  return [
+    filter,
+    ...(onMaintenance === "quiet" ? ["quiet in announced maintenance"] : []),
+    ...(transfers === null ? [] : [`transfers of ${transfers.join(",")}`]),
+  ].join(", ");
 }
 
 function lastAttemptText({ lastAttempt }: Channel): string {

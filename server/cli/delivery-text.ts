@@ -13,7 +13,7 @@ import { plainTable, print } from "./print.js";
 
 export function deliveryList(deliveries: readonly Delivery[]): string {
   if (deliveries.length === 0) return "no deliveries\n";
-  const head = ["id", "channel", "created", "cause", "event", "incident"];
+  const head = ["id", "channel", "created", "cause", "event", "about"];
   return plainTable([
     [...head, "state", "attempts", "latest attempt"],
     ...deliveries.map((delivery) => [
@@ -22,7 +22,7 @@ export function deliveryList(deliveries: readonly Delivery[]): string {
       delivery.createdAt,
       delivery.cause,
       eventText(delivery),
-      delivery.incident ?? "-",
+      delivery.incident ?? delivery.transfer ?? "-",
       stateText(delivery),
       String(delivery.attempts.length),
       outcomeText(delivery.attempts.at(-1)),
@@ -31,14 +31,14 @@ export function deliveryList(deliveries: readonly Delivery[]): string {
 }
 
 export function deliveryText(delivery: Delivery): string {
-  const { incident, incidentRetractedAt } = delivery;
+  const { incident, incidentRetractedAt, transfer } = delivery;
   const retracted = incidentRetractedAt ? `, retracted ${incidentRetractedAt}` : "";
   const head = plainTable([
     ["delivery", String(delivery.id)],
     ["channel", `${delivery.channel}, ${delivery.format} to ${delivery.to}`],
     ["cause", delivery.cause],
     ["event", eventText(delivery)],
-    ["incident", incident === null ? "-" : `${incident}${retracted}`],
+    transfer === null ? ["incident", incident === null ? "-" : `${incident}${retracted}`] : ["transfer", transfer],
     ["state", stateText(delivery)],
     ["created", delivery.createdAt],
     delivery.endedAt === null ? ["due", delivery.dueAt ?? "-"] : ["ended", delivery.endedAt],
@@ -48,7 +48,7 @@ export function deliveryText(delivery: Delivery): string {
 }
 
 function eventText({ eventId, kind, severity }: Delivery): string {
-  return kind === null ? "0 test" : `${eventId} ${kind} ${severity}`;
+  return kind === null ? "0 test" : [eventId, kind, severity].filter((word) => word !== null).join(" ");
 }
 
 function stateText({ state, reason }: Delivery): string {

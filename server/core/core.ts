@@ -60,12 +60,6 @@ export function startCore({ pools, address, channelKey, allowLoopback, version, 
   });
   const transferReader = makeTransferReader({ userAgent: userAgent("transfers") });
   onClose("connections to lists of transfers", transferReader.close);
-  const transfers = makeTransferPolling({
-    db: pools.notices,
-    reader: transferReader,
-    log,
-    metrics: exported && makeTransferMetrics(exported.metrics),
-  });
   const poster = makePoster({ allowLoopback });
   onClose("connections to receivers", poster.close);
   const ofAlerts = { baseUrl: address.baseUrl, userAgent: userAgent("alerts") };
@@ -78,6 +72,13 @@ export function startCore({ pools, address, channelKey, allowLoopback, version, 
     metrics: exported && makeAlertMetrics(exported.metrics, exported.pool, log, channelKey !== null),
   });
   onClose("alerts", dispatcher.close);
+  const transfers = makeTransferPolling({
+    db: pools.notices,
+    reader: transferReader,
+    log,
+    metrics: exported && makeTransferMetrics(exported.metrics),
+    onAlert: dispatcher.wake,
+  });
   const keepingAddress = startKeepingAddress(pools.engine, address, log);
   onClose("the service's address", keepingAddress.end);
   const engine = startEngine({

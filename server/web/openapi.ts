@@ -20,7 +20,7 @@ import { exampleOf, namedSchemas, type Schema } from "./api/shapes.js";
 import type { Site } from "./api/site.js";
 import { incidentCache } from "./board/incident.js";
 import { operations } from "./operations.js";
-import { alertWebhook } from "./webhook.js";
+import { alertWebhooks } from "./webhook.js";
 
 /** `/openapi.json`: the OpenAPI 3.1 description of this API, generated from the schemas and parameters in use. */
 export function openapiRoute(options: Site): RequestHandler {
@@ -63,7 +63,7 @@ ${siteUrl}/methodology defines each number, ${siteUrl}/rulebook says how samples
       ...Object.fromEntries(described.map((operation) => [operation.path, { get: getOperation(operation) }])),
       "/mcp": { post: mcpOperation },
     },
-    webhooks: { alert: alertWebhook(siteUrl) },
+    webhooks: alertWebhooks(siteUrl),
     components: {
       schemas: Object.fromEntries(
         [...namedSchemas].map(([name, schema]) => [name, { ...partsOf(schema), ...enumNames(name, schema) }]),

@@ -216,7 +216,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       group: "service",
       summary: "States, latency and open incidents, for Prometheus",
       description:
-        "Five families: `svc_component_state`, `svc_component_state_region`, `svc_latency_seconds`, `svc_incident_open`, and `svc_transfer_state`, which the venues declare and we do not measure.",
+        "Six families: `svc_component_state`, `svc_component_state_region`, `svc_latency_seconds`, `svc_latency_samples`, `svc_incident_open`, and `svc_transfer_state`, which the venues declare and we do not measure.",
       answers: { "text/plain": expositionAnswer },
       ...perTick,
     },

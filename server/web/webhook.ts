@@ -1,4 +1,4 @@
-import type { ParameterObject, PathItemObject, ResponseObject } from "openapi3-ts/oas31";
+import type { ParameterObject, PathItemObject, ResponseObject, SchemaObject } from "openapi3-ts/oas31";
 import { faults } from "../../shared/measurement/sample.js";
 import {
   category,
@@ -26,24 +26,35 @@ import {
 } from "./api/shapes.js";
 import { componentLabel, target } from "./board/component.js";
 import { incident } from "./board/incidents.js";
+import { asset, network, networkName, venueNetwork } from "./board/transfers.js";
 
 /**
- * The request that a channel of the native format receives. Channels are created by operators, not through this API.
+ * The requests that a channel of the native format receives. Channels are created by operators, not through this API.
  */
-export function alertWebhook(siteUrl: string): PathItemObject {
+export function alertWebhooks(siteUrl: string): Record<string, PathItemObject> {
+  const delivery = `Delivered at least once, one at a time per channel, in the order of events. Receivers verify the raw body before parsing it, and de-duplicate by \`eventId\`. Details and code are at ${siteUrl}/receiving.`;
+  return {
+    alert: webhook("receiveAlert", "An event of an incident, as sent to a receiver", delivery, alertBody),
+    transferAlert: webhook(
+      "receiveTransferAlert",
+      "Deposits or withdrawals that a venue declares paused, or open again",
+      `Sent to channels that asked for the asset, in the same order as the other alerts. ${delivery}`,
+      transferAlertBody,
+    ),
+  };
+}
+
+function webhook(operationId: string, summary: string, description: string, body: SchemaObject): PathItemObject {
   return {
     post: {
-      operationId: "receiveAlert",
-      tags: ["alerts"],
-      summary: "An event of an incident, as sent to a receiver",
-      description: `Delivered at least once, one at a time per channel, in the order of events. Receivers verify the raw body before parsing it, and de-duplicate by \`eventId\`. Details and code are at ${siteUrl}/receiving.`,
+      ...{ operationId, tags: ["alerts"], summary, description },
       parameters: webhookHeaders,
       requestBody: {
         required: true,
         content: {
           "application/json": {
-            schema: { $ref: "#/components/schemas/Alert" },
-            example: exampleOf(alertBody),
+            schema: { $ref: `#/components/schemas/${body.title}` },
+            example: exampleOf(body),
           },
         },
       },
@@ -136,7 +147,15 @@ const alertEvidence = object("The evidence of the event: the votes at this openi
   ),
 });
 
-/** The body that a receiver of the native format gets, with its fields in this order. */
+const alertVenue = object("Its venue.", {
+  id: venueId,
+  name: venueName,
+  category,
+  symbol,
+  quote,
+});
+
+/** What a receiver of the native format gets of an incident, with the fields in this order. */
 export const alertBody = named(
   "Alert",
   object("One event of an incident, as sent to a receiver.", {
@@ -166,13 +185,7 @@ export const alertBody = named(
       ...incident,
       description: "The incident as this API shows it when the alert is sent: it may have changed since the event.",
     },
-    venue: object("Its venue.", {
-      id: venueId,
-      name: venueName,
-      category,
-      symbol,
-      quote,
-    }),
+    venue: alertVenue,
     component: object("Its component.", {
       id: text("rest:<name> or ws:<name>; ws:conn is the socket shared by the streams.", "rest:ticker"),
       kind: oneOf(["rest", "ws"], "Kind of the component."),
@@ -183,5 +196,39 @@ export const alertBody = named(
       ...alertEvidence,
       description: `${alertEvidence.description} Null if none is kept.`,
     }),
+  }),
+);
+
+/** The same of a pause of deposits or withdrawals, for channels that asked for its asset. */
+export const transferAlertBody = named(
+  "TransferAlert",
+  object("A pause of deposits or withdrawals, or its end, as sent to a receiver that asked for the asset.", {
+    eventId: integer("Number of the event, as of an alert about an incident.", 8_124),
+    test: flag("Always false: a test of a channel is about an incident.", false),
+    kind: oneOf(
+      ["transfer_paused", "transfer_resumed", "transfer_unknown"],
+      "transfer_paused: the venue has declared it paused for ten minutes. After such a pause, transfer_resumed: it is open again; transfer_unknown: the venue has said nothing of it for a day, and nothing more is sent of this pause.",
+    ),
+    at: instant("The reading of the venue's list that showed it.", "2026-01-31T09:20:00.000Z"),
+    permalink: text(
+      "The venue's page, where it lists what is paused; 404 once the venue is no longer watched.",
+      "https://api.example.org/venues/kraken#transfers",
+    ),
+    jsonUrl: text("The same as JSON, for programs.", "https://api.example.org/v1/transfers/kraken"),
+    transfer: object("What the venue declares; we do not measure it.", {
+      asset,
+      network,
+      networkName,
+      venueNetwork,
+      direction: oneOf(["deposit", "withdrawal"], "What is paused."),
+      state: oneOf(["paused", "open", "unknown"], "What the venue declares, at this event."),
+      because: shownAs(orNull(text("The venue's words; null if there are none. Escape them.", "x")), "Delayed sends"),
+      pausedAt: instant("The first of our readings that showed the pause.", "2026-01-31T09:10:00.000Z"),
+      resumedAt: shownAs(
+        orNull(instant("The first that showed it open again; null unless it is `transfer_resumed`.")),
+        null,
+      ),
+    }),
+    venue: alertVenue,
   }),
 );

@@ -6,9 +6,9 @@
 -- number. `pace_ms`: {format: milliseconds} that a channel rests between two deliveries. `key_head`: prefix of what the
 -- caller's key can decrypt.
 --
--- `state` is `due` if a delivery is to be sent; `dropped` if its incident is no longer public: it ends here, and
+-- `state` is `due` if a delivery is to be sent; `dropped` if what it is about is no longer public: it ends here, and
 -- attempt_id and the columns after it are null. `event` and `incident` are the current rows: the sender remembers them
--- for a while (restore_sent.sql).
+-- for a while (restore_sent.sql); `incident` is null if the event is about transfers.
 --
 -- PL/pgSQL, because a connection keeps its plan: planning took two thirds of the embedded database's 12 ms for a claim.
 -- A claim is one statement, so that two dispatchers never see a part of it.
@@ -72,14 +72,12 @@ begin
   -- computed once per event, as many channels get the same
   bodies as materialized (
     select
-      e.event_id, e.incident_id, e.kind, i.slug, i.retracted_at, v.published, a.body,
+      e.event_id, e.incident_id, e.kind, s.slug, (s.incident).retracted_at as retracted_at, s.published, a.body,
       to_jsonb(e) as event,
-      to_jsonb(i) as incident
+      to_jsonb(s.incident) as incident
     from (select distinct f.event_id from free f) f
     join alert_event e using (event_id)
-    join incident i using (incident_id)
-    join component c using (component_id)
-    join venue v using (venue_id)
+    join engine.alert_subject s using (event_id)
     left join api.alert a on a.event_id = f.event_id
   ),
   claimed as materialized (

@@ -11,6 +11,7 @@ select
     'venues', c.venues,
     'categories', c.categories,
     'onMaintenance', c.on_maintenance,
+    'transfers', c.transfers,
     'state', case when c.removed_at is not null then 'removed' when c.off_at is not null then 'off' else 'on' end,
     'offSince', api.iso(c.off_at),
     'offCause', c.off_cause,

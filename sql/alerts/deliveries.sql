@@ -1,6 +1,6 @@
--- Deliveries as an operator sees them, newest first: $1 this delivery, $2 of this channel, $3 of the incident with this
--- slug, $4 in this state, $5 created since then (each null: all); $6 maximum number. {body}; its `attempts` are oldest
--- first.
+-- Deliveries as an operator sees them, newest first: $1 this delivery, $2 of this channel, $3 about the incident, or
+-- the transfer, with this slug, $4 in this state, $5 created since then (each null: all); $6 maximum number. {body};
+-- its `attempts` are oldest first.
 select
   json_build_object(
     'id', d.delivery_id,
@@ -11,8 +11,9 @@ select
     'eventId', coalesce(d.event_id, 0),
     'kind', e.kind,
     'severity', e.severity,
-    'incident', i.slug,
-    'incidentRetractedAt', api.iso(i.retracted_at),
+    'incident', (s.incident).slug,
+    'incidentRetractedAt', api.iso((s.incident).retracted_at),
+    'transfer', case when s.asset is not null then s.slug end,
     'state', d.state,
     'reason', d.reason,
     'createdAt', api.iso(d.created_at),
@@ -24,7 +25,7 @@ select
 from delivery d
 join channel c using (channel_id)
 left join alert_event e using (event_id)
-left join incident i using (incident_id)
+left join engine.alert_subject s using (event_id)
 cross join lateral (
   select
     json_agg(
@@ -45,7 +46,7 @@ cross join lateral (
 ) a
 where ($1::bigint is null or d.delivery_id = $1)
   and ($2::int is null or d.channel_id = $2)
-  and ($3::text is null or i.slug = $3)
+  and ($3::text is null or s.slug = $3)
   and ($4::text is null or d.state = $4)
   and ($5::timestamptz is null or d.created_at >= $5)
 order by d.delivery_id desc

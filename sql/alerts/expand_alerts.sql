@@ -10,7 +10,7 @@ with n as materialized (
   select coalesce($1::timestamptz, clock_timestamp()) as now
 ),
 waiting as materialized (
-  select e.event_id, e.incident_id, e.kind, e.severity
+  select e.event_id, e.incident_id, e.kind, e.severity, e.paused_event_id
   from alert_event e
   where e.dispatched_at is null and e.dropped_at is null
   order by e.event_id
@@ -32,35 +32,34 @@ maintained as materialized (
 ),
 concerned as materialized (
   select
-    w.event_id, w.incident_id, w.kind, c.channel_id, c.off_at, c.off_cause,
+    w.event_id, w.incident_id, w.kind, w.paused_event_id, c.channel_id, c.off_at, c.off_cause,
     c.on_maintenance = 'quiet' and m.event_id is not null as is_quiet
   from waiting w
-  join incident i using (incident_id)
-  join component p using (component_id)
-  join venue v using (venue_id)
+  join engine.alert_subject s using (event_id)
   left join maintained m using (event_id)
   join channel c
     on c.removed_at is null
     and c.after_event_id < w.event_id
-    and api.concerns(c.severity_floor, c.venues, c.categories, w.severity, v.venue, v.category)
-  where i.retracted_at is null
+    and api.concerns(c, w.severity, s.asset, s.venue, s.category)
+  where (s.incident).retracted_at is null
 ),
 -- Closings go to channels that got the opening, are due to get it, or to which sending was tried; also if an operator
--- replayed it.
+-- replayed it. The ends of pauses of transfers go to channels that hear of the beginning, in the same
+-- way.
 recipients as (
   select t.*
   from concerned t
-  where t.kind <> 'closed'
+  where t.kind not in ('closed', 'transfer_resumed', 'transfer_unknown')
     or exists (
       select from concerned b
-      where b.incident_id = t.incident_id and b.channel_id = t.channel_id and b.kind <> 'closed' and b.off_at is null
-        and not b.is_quiet
+      where (b.incident_id = t.incident_id and b.kind <> 'closed' or b.event_id = t.paused_event_id)
+        and b.channel_id = t.channel_id and b.off_at is null and not b.is_quiet
     )
     or exists (
       select
       from alert_event b
       join delivery d on d.event_id = b.event_id and d.channel_id = t.channel_id
-      where b.incident_id = t.incident_id and b.kind <> 'closed'
+      where (b.incident_id = t.incident_id and b.kind <> 'closed' or b.event_id = t.paused_event_id)
         and (d.state = 'due' or d.first_claimed_at is not null)
     )
 ),

@@ -6,7 +6,8 @@
 -- taken.
 --
 -- Incidents and events keep their numbers and names, so that receivers recognise them, and the engine closes the
--- incidents like any other. Safe to repeat, and for several dispatchers.
+-- incidents like any other. Safe to repeat, and for several dispatchers. Alerts about transfers are not restored: the
+-- next reading of the list decides them again, as new events.
 with sent as materialized (
   select
     jsonb_populate_record(null::alert_event, s.event) as event,

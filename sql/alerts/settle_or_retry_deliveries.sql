@@ -150,7 +150,7 @@ timed as materialized (
     end as told_after
   from verdict v
   join alert_event e using (event_id)
-  join incident i using (incident_id)
+  left join incident i using (incident_id)
   cross join n
   cross join lateral (
     select

@@ -281,6 +281,10 @@ select
   i.slug,
   v.venue,
   c.component,
+  l.asset,
+  l.network,
+  l.venue_network,
+  e.direction,
   e.kind,
   e.severity,
   e.at,
@@ -291,18 +295,25 @@ select
 from alert_event e
 left join incident i using (incident_id)
 left join component c using (component_id)
-left join venue v using (venue_id);
+left join transfer_line l using (line_id)
+left join venue v on v.venue_id = coalesce(c.venue_id, l.venue_id);
 
 comment on view analytics.alerts is
-'One row per alert: an opening, an escalation or a closing. Kept for 90 days, and while its incident is open; late '
-'openings forever.';
+'One row per alert: an opening, an escalation or a closing of an incident; a pause of deposits or withdrawals, or its '
+'end. Kept for 90 days, and while its incident or pause lasts; late openings forever.';
 comment on column analytics.alerts.event_id is 'Number, `eventId` in alerts';
-comment on column analytics.alerts.slug is 'Slug of the incident';
+comment on column analytics.alerts.slug is 'Slug of the incident; null: it is about deposits or withdrawals';
 comment on column analytics.alerts.venue is 'Venue id';
-comment on column analytics.alerts.component is 'rest:NAME, ws:NAME, or ws:conn for the socket';
-comment on column analytics.alerts.kind is 'opened, escalated or closed';
+comment on column analytics.alerts.component is 'rest:NAME, ws:NAME, or ws:conn for the socket; null as for slug';
+comment on column analytics.alerts.asset is
+'Symbol of the asset; null, like the three after it, where it is about an incident';
+comment on column analytics.alerts.network is 'Id of the network; null: unknown, or the venue says it by asset alone';
+comment on column analytics.alerts.venue_network is 'The network as the venue spells it';
+comment on column analytics.alerts.direction is 'deposit or withdrawal';
+comment on column analytics.alerts.kind is
+'opened, escalated, closed, transfer_paused, transfer_resumed or transfer_unknown';
 comment on column analytics.alerts.severity is
-'degraded or outage: the severity at an opening or escalation, the worst at a closing';
+'degraded or outage: the severity at an opening or escalation, the worst at a closing; null as for slug';
 comment on column analytics.alerts.at is 'Instant that was decided';
 comment on column analytics.alerts.recorded_at is 'When it was recorded';
 comment on column analytics.alerts.late is 'True: the engine had been away and decided this instant much later';
@@ -336,7 +347,8 @@ left join channel h using (channel_id)
 left join alert_event e using (event_id)
 left join incident i using (incident_id)
 left join component c using (component_id)
-left join venue v using (venue_id);
+left join transfer_line l using (line_id)
+left join venue v on v.venue_id = coalesce(c.venue_id, l.venue_id);
 
 comment on view analytics.deliveries is
 'One row per alert and channel. Destinations and receivers'' answers are not shown to analysts. Kept as long as the '
@@ -345,13 +357,14 @@ comment on column analytics.deliveries.delivery_id is 'Number, as `venuewatch de
 comment on column analytics.deliveries.channel_id is 'Channel number';
 comment on column analytics.deliveries.format is 'native, chat or paging';
 comment on column analytics.deliveries.event_id is 'Number of the alert; null: a test';
-comment on column analytics.deliveries.slug is 'Slug of the incident; null: a test';
+comment on column analytics.deliveries.slug is 'Slug of the incident; null: a test, or about deposits or withdrawals';
 comment on column analytics.deliveries.venue is 'Venue id; null: a test';
-comment on column analytics.deliveries.component is 'rest:NAME, ws:NAME, or ws:conn for the socket; null: a test';
-comment on column analytics.deliveries.kind is 'opened, escalated or closed; null: a test';
+comment on column analytics.deliveries.component is 'rest:NAME, ws:NAME, or ws:conn for the socket; null as for slug';
+comment on column analytics.deliveries.kind is
+'opened, escalated, closed, transfer_paused, transfer_resumed or transfer_unknown; null: a test';
 comment on column analytics.deliveries.cause is
-'event: it happened; open: the channel asked for open incidents when it was added or switched on again; replay, test: '
-'an operator asked';
+'event: it happened; open: the channel asked for open incidents and pauses when it was added or switched on again; '
+'replay, test: an operator asked';
 comment on column analytics.deliveries.state is 'due, delivered, failed, skipped or dropped';
 comment on column analytics.deliveries.reason is 'Why it was skipped or dropped; null otherwise';
 comment on column analytics.deliveries.created_at is 'When it was queued';

@@ -2,26 +2,23 @@
 
 create view analytics.transfers as
 select
-  v.venue,
+  r.venue,
   l.asset,
   l.network,
   l.venue_network,
   s.direction,
-  case when f.fresh then s.state else 'unknown' end as state,
-  f.fresh and s.unstable as unstable,
-  case when f.fresh then s.because else coalesce(r.problem, 'not read') end as because,
-  case when f.fresh then s.since else greatest(s.since, r.read_at) end as since,
+  case when r.fresh then s.state else 'unknown' end as state,
+  r.fresh and s.unstable as unstable,
+  case when r.fresh then s.because else r.problem end as because,
+  case when r.fresh then s.since else greatest(s.since, r.read_at) end as since,
+  l.missing_since,
   r.read_at
-from transfer_line l
+from api.clock k
+cross join lateral api.transfer_sources(k.generated_at) r
+join transfer_line l using (venue_id)
 join transfer_state s using (line_id)
-join transfer_source r using (venue_id)
-join venue v using (venue_id)
 join transfer_asset a using (asset)
-cross join api.clock k
-cross join lateral (
-  select coalesce(r.read_at >= k.generated_at - api.transfers_unknown_after(), false) as fresh
-) f
-where v.published and r.published and a.published;
+where r.kind is not null and a.published;
 
 comment on view analytics.transfers is
 'One row per venue, asset, network and direction: what the venue declares now, in its own list. Not measured by us.';
@@ -38,6 +35,8 @@ comment on column analytics.transfers.unstable is 'True: it changed more than si
 comment on column analytics.transfers.because is 'In the venue''s words, or why it is unknown; null: none';
 comment on column analytics.transfers.since is
 'First reading that showed this state; of a list that is not read any more, the last reading';
+comment on column analytics.transfers.missing_since is
+'First reading of the venue''s list without it; null: the newest one has it. After seven days the API leaves it out';
 comment on column analytics.transfers.read_at is 'Last reading of the list that was understood; null: none was';
 
 create view analytics.transfer_spans as

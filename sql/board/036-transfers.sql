@@ -6,13 +6,17 @@
 create function api.transfers_unknown_after()
 returns interval language sql immutable parallel safe return interval '20 minutes';
 
--- More changes between open and paused than this within an hour are no news but a venue that contradicts itself. With a
--- reading every five minutes, twelve changes are possible; six are a pause three times within the hour, as venues do
--- while they move their wallets.
+-- More changes than this within an hour are no news but a venue that contradicts itself. With a reading every five
+-- minutes, twelve changes are possible; six are a pause three times within the hour, as venues do while they move their
+-- wallets.
 create function api.transfer_flips_allowed() returns integer language sql immutable parallel safe return 6;
 
 create function api.transfer_flips_within()
 returns interval language sql immutable parallel safe return interval '1 hour';
+
+-- A line that the venue's list has lacked for this long is left out: the venue has most likely dropped it.
+create function api.transfers_forgotten_after()
+returns interval language sql immutable parallel safe return interval '7 days';
 
 -- Length of the window, in UTC days.
 create function api.transfer_days() returns integer language sql immutable parallel safe return 90;
@@ -38,7 +42,7 @@ begin atomic
     case when s.read_at is not null then least(s.read_at, transfer_sources.at) end,
     case
       when s.kind is null then null
-      when s.problem is not null or f.fresh then s.problem
+      when s.unreadable_since is not null or f.fresh then s.problem
       else coalesce('not read since ' || api.iso(s.read_at), 'not read yet')
     end
   from transfer_source s
@@ -80,26 +84,44 @@ end;
 create function api.transfer_notice_within()
 returns interval language sql immutable parallel safe return interval '1 day';
 
--- A text as a regular expression that finds it as whole words.
-create function api.whole_words(words text) returns text
-language sql immutable parallel safe
-return '\m' || regexp_replace(words, '([^[:alnum:] ])', '\\\1', 'g') || '\M';
+-- The names by which notices call an asset or a network, as one regular expression. In this spelling or in capitals:
+-- "near" and "base" are words of any notice. Of two names that begin alike, the longer one is found.
+create view api.transfer_names as
+select
+  '\m(' || string_agg(regexp_replace(n.name, '([^[:alnum:] ])', '\\\1', 'g'), '|') || ')\M' as pattern
+from (
+  select a.asset as name from transfer_asset a
+  union
+  select unnest(array[a.name, upper(a.name)]) from transfer_asset a
+  union
+  select unnest(array[w.name, upper(w.name)]) from transfer_network w
+) n;
 
--- The notices that may be about transfers, with all that they say in one text, and whether they are still going on.
+-- The notices that may be about transfers: which names they say, in small letters, which of these are networks, which
+-- directions, and whether they are still going on.
 create view api.transfer_notice as
 select
   n as notice,
   n.venue_id,
   n.started_at,
-  w.said,
+  s.names,
+  array(
+    select lower(t.name) from transfer_network t where lower(t.name) = any (s.names)
+  ) as networks,
+  w.said ~* '(deposit|receive)' as says_deposit,
+  w.said ~* '(withdraw|send)' as says_withdrawal,
   not n.over and n.left_at is null and n.started_at <= k.generated_at as goes_on
 from api.notice n
 join notice o using (notice_id)
 cross join api.clock k
 cross join lateral (select n.title || ' ' || array_to_string(o.subjects, ' ') as said) w
+cross join api.transfer_names p
+cross join lateral (
+  select array(select distinct lower(m[1]) from regexp_matches(w.said, p.pattern, 'g') m) as names
+) s
 where not n.doubtful
   and (o.left_at is null or n.started_at > k.generated_at - api.transfer_days() * interval '1 day')
-  and w.said ~* '(deposit|withdraw|transfer|funding|wallet|\msends?\M|\mreceives?\M)';
+  and w.said ~* '(deposit|withdraw|transfer|funding(?! (rate|fee))|wallet|\msends?\M|\mreceives?\M)';
 
 -- The TransferDirection object; json_agg writes it as such.
 create type api.transfer_direction as (
@@ -121,7 +143,8 @@ create type api.transfer_direction as (
 --
 -- Beside a state that is not open stands the venue's own notice that began near its change or goes on; beside one that
 -- is open, a notice that goes on and says otherwise. Neither is believed more than the other. A notice counts if it
--- names the asset or the network, and the direction or neither of them.
+-- names the asset or the network, and the direction or neither of them. If it names networks, other networks of the
+-- asset are not meant.
 --
 -- plpgsql, because its plan is cached: planning this each time would take longer than the rest.
 create function api.transfers_of(at timestamptz, of_venue text, of_asset text, paused_only boolean)
@@ -165,7 +188,7 @@ begin
         coalesce(p.paused_minutes, 0) + coalesce(x.paused_minutes, 0)
           + case t.state when 'paused' then u.minutes else 0 end as paused_minutes,
         coalesce(p.pauses, 0) + coalesce(x.pauses, 0)
-          + case when t.state = 'paused' and t.since >= t.counted_to then 1 else 0 end as pauses
+          + case when t.state = 'paused' and t.begins then 1 else 0 end as pauses
       from transfer_line l
       join transfer_state t using (line_id)
       join api.transfer_sources(transfers_of.at) r using (venue_id)
@@ -174,7 +197,9 @@ begin
       cross join lateral (
         select greatest(extract(epoch from r.read_at - t.counted_to), 0)::float8 / 60 as minutes
       ) u
-      where (of_venue is null or r.venue = of_venue) and (of_asset is null or l.asset = of_asset)
+      where (of_venue is null or r.venue = of_venue)
+        and (of_asset is null or l.asset = of_asset)
+        and (l.missing_since is null or l.missing_since > transfers_of.at - api.transfers_forgotten_after())
     ),
     beside as materialized (
       select distinct on (d.line_id, d.direction) d.line_id, d.direction, api.notice_body(n.notice, null) as notice
@@ -187,15 +212,18 @@ begin
           and n.started_at between d.since - api.transfer_notice_within() and d.since + api.transfer_notice_within()
         )
         and (
-          n.said ~* case d.direction when 'deposit' then '(deposit|receive)' else '(withdraw|send)' end
-          or n.said !~* '(deposit|receive|withdraw|send)'
+          case d.direction when 'deposit' then n.says_deposit else n.says_withdrawal end
+          or not (n.says_deposit or n.says_withdrawal)
         )
       join transfer_line l using (line_id)
       join transfer_asset a using (asset)
       left join transfer_network w using (network)
-      where n.said ~* (
-        api.whole_words(a.asset) || '|' || api.whole_words(a.name) || coalesce('|' || api.whole_words(w.name), '')
-      )
+      where array[lower(a.asset), lower(a.name), lower(w.name)] && n.names
+        and (
+          w.network is null
+          or lower(w.name) = any (n.names)
+          or n.networks <@ array[lower(a.asset), lower(a.name)]
+        )
       order by d.line_id, d.direction, abs(extract(epoch from n.started_at - d.since)), n.started_at
     ),
     bodies as materialized (
@@ -232,7 +260,7 @@ as $$
 begin
   return (
     with states as materialized (
-      select l.line_id, s.direction, s.state, s.since, s.counted_to, s.because
+      select l.line_id, s.direction, s.state, s.since, s.begins, s.counted_to, s.because
       from transfer_line l
       join transfer_state s using (line_id)
       join transfer_asset a using (asset)
@@ -240,12 +268,13 @@ begin
       where v.venue = of_venue and a.published
     ),
     pieces as (
-      select x.line_id, x.direction, x.started_at, x.ended_at, x.state, x.begins, x.because
+      select x.line_id, x.direction, x.started_at, x.started_at as since, x.ended_at, x.state, x.begins, x.because
       from transfer_span x
       join states using (line_id, direction)
       where x.started_at > transfer_pauses.at - api.transfer_days() * interval '1 day'
       union all
-      select t.line_id, t.direction, greatest(t.counted_to, t.since), null, t.state, t.since >= t.counted_to, t.because
+      -- its beginning may lie before the window
+      select t.line_id, t.direction, t.counted_to, t.since, null, t.state, t.begins, t.because
       from states t
     ),
     numbered as (
@@ -261,13 +290,13 @@ begin
       select
         n.line_id,
         n.direction,
-        min(n.started_at) as started_at,
+        min(n.since) as started_at,
         case when bool_and(n.ended_at is not null) then max(n.ended_at) end as ended_at,
         (array_agg(n.because order by n.started_at))[1] as because
       from numbered n
       where n.state = 'paused'
       group by n.line_id, n.direction, n.number
-      order by bool_and(n.ended_at is not null), min(n.started_at) desc, n.line_id, n.direction
+      order by bool_and(n.ended_at is not null), min(n.since) desc, n.line_id, n.direction
       limit most
     )
     select coalesce(

@@ -91,13 +91,40 @@ from alert_event e
 join api.incident_written i using (incident_id)
 join venue v on v.venue_id = i.venue_id
 join component c on c.component_id = i.component_id
-where i.published or e.kind = 'closed';
+where i.published or e.kind = 'closed'
+union all
+select
+  e.event_id,
+  null,
+  json_build_object(
+    'eventId', e.event_id,
+    'test', false,
+    'kind', e.kind,
+    'at', api.iso(e.at),
+    'transfer', json_build_object(
+      'asset', l.asset,
+      'network', n.network,
+      'networkName', n.name,
+      'venueNetwork', l.venue_network,
+      'direction', e.direction,
+      'state', case e.kind when 'transfer_paused' then 'paused' when 'transfer_resumed' then 'open' else 'unknown' end,
+      'because', e.because,
+      'pausedAt', api.iso(e.paused_since),
+      'resumedAt', case e.kind when 'transfer_resumed' then api.iso(e.at) end
+    ),
+    'venue', json_build_object(
+      'id', v.venue, 'name', v.name, 'category', v.category, 'symbol', v.symbol, 'quote', v.quote
+    )
+  )
+from alert_event e
+join transfer_line l using (line_id)
+join venue v using (venue_id)
+left join transfer_network n on n.network = l.network and n.published
+where v.published;
 
--- Whether an event concerns a channel. Null venues or categories mean all.
-create function api.concerns(
-  severity_floor state, venues text[], categories text[], severity state, venue text, category text
-) returns boolean
+-- Whether an event concerns a channel. Null venues or categories mean all; an asset: the event is about transfers.
+create function api.concerns(channel channel, severity state, asset text, venue text, category text) returns boolean
 language sql immutable
-return severity >= severity_floor
-  and (venues is null or venue = any (venues))
-  and (categories is null or category = any (categories));
+return case when asset is null then severity >= (channel).severity_floor else asset = any ((channel).transfers) end
+  and ((channel).venues is null or venue = any ((channel).venues))
+  and ((channel).categories is null or category = any ((channel).categories));

@@ -12,7 +12,7 @@ select
   greatest(
     (select max(s.since) from region_state s),
     (select max(s.since) from component_state s),
-    (select e.at from alert_event e order by e.event_id desc limit 1),
+    (select e.at from alert_event e where e.incident_id is not null order by e.event_id desc limit 1),
     (select max(i.retracted_at) + interval '2 seconds' from incident i where i.retracted_at is not null)
   ) as moved_at,
   now() as read_at,

@@ -5,21 +5,23 @@
 with chosen as (
   select v.venue_id, v.venue, v.name from venue v where v.venue = $1::text and v.published
 ),
--- A line that is unknown for a while has not been declared open, so its pause goes on.
-pieces as (
-  select s.line_id, s.direction, s.state, s.started_at, s.begins, s.because
-  from transfer_span s
-  where s.started_at > (select k.generated_at - interval '30 days' from api.clock k)
-  union all
-  select t.line_id, t.direction, t.state, greatest(t.counted_to, t.since), t.since >= t.counted_to, t.because
-  from transfer_state t
-),
+-- The beginnings of pauses, and their ends. A line that is unknown for a while has not been declared open, so its pause
+-- goes on. Pauses of ninety days, because the end of a long one is news as well.
 news as (
   select
     p.*,
     lead(p.started_at) over (partition by p.line_id, p.direction order by p.started_at) as ended_at
-  from pieces p
-  where p.state = 'open' or p.state = 'paused' and p.begins
+  from (
+    select s.line_id, s.direction, s.state, s.started_at, s.because
+    from transfer_span s
+    where s.begins
+      and s.state <> 'unknown'
+      and s.started_at > (select k.generated_at - api.transfer_days() * interval '1 day' from api.clock k)
+    union all
+    select t.line_id, t.direction, t.state, t.since, t.because
+    from transfer_state t
+    where t.begins and t.state <> 'unknown'
+  ) p
 ),
 newest as materialized (
   select n.*, l.asset, l.venue_network, l.network, l.venue_id, coalesce(n.ended_at, n.started_at) as updated_at

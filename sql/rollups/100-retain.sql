@@ -14,9 +14,9 @@ $$;
 
 -- Drops expired data. Days, hours, the distribution of latencies by day, incidents and notices are kept. Typical
 -- latencies are kept as long as the raw samples that were judged by them. Alerts and their delivery log expire after
--- ninety days: an incident's own columns hold its history. Exceptions: alerts of open incidents, which may still be
--- needed, and late openings, which are few: a late opening excludes its incident from having a lead over the venue's
--- notice.
+-- ninety days: an incident's own columns hold its history. Exceptions: alerts of open incidents and pauses, which may
+-- still be needed, and late openings, which are few: a late opening excludes its incident from having a lead over the
+-- venue's notice.
 --
 -- Chunks are dropped in separate transactions, one per table. A drop holds their locks until its commit, and a tick
 -- holds the clock's row while it plans, for which it needs locks of all chunks: if the drop then waited for the clock,
@@ -56,7 +56,7 @@ begin
   delete from feed_poll where until_at < retain.at - interval '400 days';
   -- a component that flaps day and night has a hundred thousand a year
   delete from state_change where ended_at < retain.at - upkeep.states_kept();
-  -- kept for open incidents: receivers of the opening must also receive the end
+  -- kept for open incidents and pauses: receivers of the beginning must also receive the end
   delete from delivery d
   where d.state <> 'due'
     and d.ended_at < retain.at - upkeep.alerts_kept()
@@ -74,16 +74,23 @@ begin
             where e.incident_id = i.incident_id and e.dispatched_at is null and e.dropped_at is null
           )
         )
+    )
+    and not exists (select from transfer_state t where t.paused_event_id = d.event_id)
+    and not exists (
+      select
+      from alert_event e
+      where e.paused_event_id = d.event_id and e.dispatched_at is null and e.dropped_at is null
     );
   delete from alert_event e
   where e.at < retain.at - upkeep.alerts_kept()
     and (e.dispatched_at is not null or e.dropped_at is not null)
     and not (e.kind = 'opened' and e.late)
     and not exists (select from delivery d where d.event_id = e.event_id)
-    and exists (
+    and not exists (select from transfer_state t where t.paused_event_id = e.event_id)
+    and not exists (
       select
       from incident i
-      where i.incident_id = e.incident_id and (i.closed_at is not null or i.retracted_at is not null)
+      where i.incident_id = e.incident_id and i.closed_at is null and i.retracted_at is null
     );
   -- The newest one stays: a client that has it, and hears nothing for days, has missed nothing.
   delete from change_event e

@@ -3,8 +3,9 @@
 --
 -- $1 now, or null: by this database's clock; $2 how long reading may take, milliseconds; $3 the kinds that the caller
 -- can read, because another build may know more. One row {at, venue_id, venue, kind, api, wanted, unended_readings,
--- read_at, list_at, list_moved_at, problem_since, due_at}; `wanted` is {the venue's name of an asset, in small letters:
--- the asset}. If nothing is due, venue_id is null, and due_at is when something will be; null if there are no lists.
+-- read_at, list_at, list_moved_at, unreadable_since, due_at}; `wanted` is {the venue's name of an asset, in small
+-- letters: the asset}. If nothing is due, venue_id is null, and due_at is when something will be; null if there are no
+-- lists.
 with now as materialized (
   -- whole milliseconds, so that the claimant can recognise its claim by this time
   select date_trunc('milliseconds', coalesce($1::timestamptz, clock_timestamp())) as at
@@ -47,7 +48,7 @@ select
   c.read_at,
   c.list_at,
   c.list_moved_at,
-  c.problem_since,
+  c.unreadable_since,
   coalesce(
     c.due_at, (select min(s.due_at) from transfer_source s where s.published and s.kind = any ($3::text[]))
   ) as due_at

@@ -1,11 +1,11 @@
 -- Store the result of reading a venue's list.
 --
--- $1 venue; $2 when it was read; $3 what went wrong, or null; $4 the lines that were understood: [{asset, network (as
--- the venue spells it; null: it says it by asset alone), deposit, depositBecause, withdrawal, withdrawalBecause}], or
--- null if the list was not; $5 [{asset, because}]: assets whose entries could not be understood; $6 the list's own
--- time, or null; $7 when it may be read again; $8 end of the claim. One row {added, changed, refused}, or none if
--- somebody else has claimed the list since: a core that was stopped for minutes must not store an old list over a newer
--- one.
+-- $1 venue; $2 when it was read; $3 what went wrong with it or with an entry, or null; $4 the lines that were
+-- understood: [{asset, network (as the venue spells it; null: it says it by asset alone), deposit, depositBecause,
+-- withdrawal, withdrawalBecause}], or null if the list was not; $5 [{asset, because}]: assets whose entries could not
+-- be understood; $6 the list's own time, or null; $7 when it may be read again; $8 end of the claim. One row {added,
+-- changed, refused}, or none if somebody else has claimed the list since: a core that was stopped for minutes must not
+-- store an old list over a newer one.
 --
 -- Only changes are written: a reading that shows nothing new updates the row of the list alone.
 with reading as materialized (
@@ -40,7 +40,7 @@ listed as materialized (
   order by l.asset, l.network, l.place
 ),
 known as materialized (
-  select l.* from transfer_line l join reading r using (venue_id)
+  select l.*, a.published from transfer_line l join reading r using (venue_id) join transfer_asset a using (asset)
 ),
 own as materialized (
   select l.asset, l.network, k.line_id
@@ -63,12 +63,18 @@ respelt as materialized (
 ),
 kept_names as (
   update transfer_line k
-  set venue_network = s.network
+  set venue_network = s.network, missing_since = null
   from respelt s
   where s.line_id = k.line_id
 ),
 newcomers as materialized (
-  select l.*, row_number() over (order by l.asset, l.network) + (select count(*) from known) <= 500 as admitted
+  select
+    l.*,
+    row_number() over (order by l.asset, l.network) + (
+      select count(*)
+      from known k
+      where k.missing_since is null or k.missing_since > l.at - api.transfer_days() * interval '1 day'
+    ) <= 500 as admitted
   from listed l
   where not exists (select from own o where (o.asset, o.network) is not distinct from (l.asset, l.network))
     and not exists (select from respelt s where (s.asset, s.network) is not distinct from (l.asset, l.network))
@@ -95,7 +101,11 @@ declared as materialized (
   ) as d (direction, declared, because)
   union all
   -- What a list does not have is not paused: the venue says nothing of it. That takes a list that was understood.
-  select k.line_id, d.direction, 'unknown', left(coalesce(u.because, 'no longer listed'), 200)
+  select
+    k.line_id,
+    d.direction,
+    'unknown',
+    left(coalesce(u.because, case when k.published then 'no longer listed' else 'no longer read' end), 200)
   from known k
   cross join (values ('deposit'), ('withdrawal')) as d (direction)
   left join lateral (
@@ -105,6 +115,27 @@ declared as materialized (
     limit 1
   ) u on true
   where $4::jsonb is not null and not exists (select from found f where f.line_id = k.line_id)
+),
+-- Not of an asset whose entry could not be understood: it may still be listed.
+missing as (
+  update transfer_line l
+  set missing_since = m.missing_since
+  from (
+    select
+      k.line_id,
+      case when f.line_id is null then coalesce(k.missing_since, r.at) end as missing_since
+    from reading r
+    cross join known k
+    left join found f using (line_id)
+    where $4::jsonb is not null
+      -- a row can be changed once in a statement
+      and not exists (select from respelt s where s.line_id = k.line_id)
+      and (
+        f.line_id is not null
+        or k.asset not in (select x.asset from jsonb_to_recordset($5::jsonb) as x (asset text))
+      )
+  ) m
+  where l.line_id = m.line_id and l.missing_since is distinct from m.missing_since
 ),
 next as materialized (
   select
@@ -129,12 +160,8 @@ next as materialized (
       array(
         select f from unnest(b.flips) f where f > r.at - api.transfer_flips_within() order by f
       )
-      -- only between open and paused: what is unknown is no word of the venue
-      || case
-        when b.declared in ('open', 'paused') and d.declared in ('open', 'paused') and b.declared <> d.declared
-          then array[r.at]
-        else '{}'
-      end
+      -- also to unknown and back, as of a network that only some of the venue's servers list
+      || case when b.declared <> d.declared then array[r.at] else '{}' end
     ) as flips
   ) g
 ),
@@ -144,7 +171,7 @@ judged as materialized (
     case when n.unstable then 'unknown' else n.declared end as state,
     case
       when n.unstable then format(
-        'changed %s times within an hour, most recently to %s', cardinality(n.flips), n.declared
+        'changed more than %s times within an hour, most recently to %s', api.transfer_flips_allowed(), n.declared
       )
       else n.said
     end as because
@@ -153,14 +180,30 @@ judged as materialized (
 decided as materialized (
   select
     j.*,
-    not j.is_new and (j.before).state = j.state as goes_on,
-    -- a state that goes on keeps its start, also over a time without readings
-    case when not j.is_new and (j.before).state = j.state then (j.before).since else j.at end as since,
+    c.goes_on,
+    c.since,
+    c.counted_to,
     case
-      when j.is_new or j.lapsed or (j.before).state <> j.state then j.at
-      else greatest((j.before).counted_to, date_trunc('day', j.at, 'UTC'))
-    end as counted_to
+      when c.goes_on then (j.before).begins and c.counted_to = (j.before).counted_to
+      else not j.is_new and (j.state = 'unknown' or (j.before).known <> j.state)
+    end as begins,
+    case when j.state = 'unknown' then (j.before).known else j.state end as known,
+    case when j.state = 'unknown' then (j.before).known_since else c.since end as known_since
   from judged j
+  cross join lateral (
+    select
+      not j.is_new and (j.before).state = j.state as goes_on,
+      -- a state that goes on keeps its start, also over a time without readings, and one in which it was unknown
+      case
+        when not j.is_new and (j.before).state = j.state then (j.before).since
+        when (j.before).known = j.state then (j.before).known_since
+        else j.at
+      end as since,
+      case
+        when j.is_new or j.lapsed or (j.before).state <> j.state then j.at
+        else greatest((j.before).counted_to, date_trunc('day', j.at, 'UTC'))
+      end as counted_to
+  ) c
 ),
 -- what is over, or lies before today
 ended as materialized (
@@ -178,7 +221,7 @@ ended as materialized (
       (d.before).counted_to as from_at,
       case when d.lapsed then k.known_to else d.counted_to end as to_at,
       (d.before).state as state,
-      (d.before).since >= (d.before).counted_to as begins,
+      (d.before).begins as begins,
       (d.before).unstable as unstable,
       (d.before).because as because
     union all
@@ -208,9 +251,11 @@ pieces as (
 ),
 states as (
   insert into transfer_state as s (
-    line_id, direction, declared, state, unstable, because, since, counted_to, flips
+    line_id, direction, declared, state, unstable, because, since, begins, known, known_since, counted_to, flips
   )
-  select d.line_id, d.direction, d.declared, d.state, d.unstable, d.because, d.since, d.counted_to, d.flips
+  select
+    d.line_id, d.direction, d.declared, d.state, d.unstable, d.because, d.since, coalesce(d.begins, false), d.known,
+    d.known_since, d.counted_to, d.flips
   from decided d
   where d.is_new
     or d.lapsed
@@ -218,18 +263,21 @@ states as (
       is distinct from (d.declared, d.state, d.unstable, d.because, d.counted_to)
   on conflict (line_id, direction) do update
     set declared = excluded.declared, state = excluded.state, unstable = excluded.unstable, because = excluded.because,
-      since = excluded.since, counted_to = excluded.counted_to, flips = excluded.flips
+      since = excluded.since, begins = excluded.begins, known = excluded.known, known_since = excluded.known_since,
+      counted_to = excluded.counted_to, flips = excluded.flips
 ),
 read as (
   update transfer_source s
   set due_at = $7::timestamptz,
     unended_readings = 0,
     problem = left($3::text, 300),
-    problem_since = case when $3::text is not null then coalesce(s.problem_since, r.at) end,
+    unreadable_since = case when $4::jsonb is null then coalesce(s.unreadable_since, r.at) end,
     read_at = case when $4::jsonb is null then s.read_at else greatest(s.read_at, r.at) end,
-    list_at = case when $4::jsonb is null then s.list_at else $6::timestamptz end,
+    -- Old copies with different times move as well, but not forward.
+    list_at = case when $4::jsonb is null then s.list_at else greatest(s.list_at, $6::timestamptz) end,
     list_moved_at = case
-      when $4::jsonb is null or $6::timestamptz is not distinct from s.list_at then s.list_moved_at else r.at
+      when $4::jsonb is null or $6::timestamptz <= s.list_at or $6::timestamptz is null then s.list_moved_at
+      else r.at
     end
   from reading r
   where s.venue_id = r.venue_id
@@ -260,13 +308,18 @@ noted as (
       ) as transfer
     from shown s
     cross join decided d
-    join transfer_line l using (line_id)
-    where not d.is_new and not d.goes_on
+    join known l using (line_id)
+    where not d.is_new and not d.goes_on and l.published
     order by l.asset, l.venue_network, d.direction desc
   ) n
 )
 select
   (select count(*)::int from added) as added,
-  (select count(*)::int from decided d where not d.is_new and not d.goes_on) as changed,
+  (
+    select count(*)::int
+    from decided d
+    join known k using (line_id)
+    where not d.is_new and not d.goes_on and k.published
+  ) as changed,
   (select count(*)::int from newcomers n where not n.admitted) as refused
 from reading

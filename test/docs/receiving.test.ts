@@ -10,12 +10,12 @@ import { Webhook } from "standardwebhooks";
 import t from "tap";
 import { request } from "undici";
 import { isSigned } from "../../clients/receiving/verify.js";
-import type { Alert } from "../../server/core/alerts/formats/alert.js";
+import type { IncidentAlert } from "../../server/core/alerts/formats/alert.js";
 import { answerWithinMs } from "../../server/core/alerts/post.js";
 import { deliveryRules } from "../../server/core/alerts/retry-rules.js";
 import { standardSignature, svcSignature } from "../../server/core/alerts/formats/native.js";
 import { testAlert } from "../../server/core/alerts/formats/test-alert.js";
-import { alertBody } from "../../server/web/webhook.js";
+import { alertBody, transferAlertBody } from "../../server/web/webhook.js";
 import { exampleOf } from "../../server/web/api/shapes.js";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
@@ -222,15 +222,17 @@ void t.test("the page shows the files as they are", (t) => {
   t.end();
 });
 
-void t.test("the page's example is the API's, and matches the schema", async (t) => {
-  const example: unknown = JSON.parse(blocksOf("json")[0]!);
-  t.strictSame(example, exampleOf(alertBody));
-  t.equal(await misfitOf(example), null);
+void t.test("the page's examples are the API's, and match their schemas", async (t) => {
+  const [incident, transfer] = blocksOf("json").map((block): unknown => JSON.parse(block));
+  t.strictSame(incident, exampleOf(alertBody));
+  t.equal(await misfitOf(incident), null);
+  t.strictSame(transfer, exampleOf(transferAlertBody));
+  t.equal(await misfitOf(transfer, "TransferAlert"), null);
 });
 
 void t.test("the evidence shown is what the database computes from its votes", async (t) => {
   const { pool } = await migratedDatabase(t);
-  for (const shown of [exampleOf(alertBody) as Alert, testAlert(new Date())])
+  for (const shown of [exampleOf(alertBody) as IncidentAlert, testAlert(new Date())])
     t.strictSame(await evidenceOf(pool, "opened", shown.evidence), shown.evidence);
   const bad = { vote: "outage", bad: 7, faults: { timeout: 7 } };
   const recovering = { vote: "degraded", bad: 3, faults: { timeout: 3 } };
@@ -240,7 +242,7 @@ void t.test("the evidence shown is what the database computes from its votes", a
     const { summary } = (await evidenceOf(pool, kind, { reporting: 3, counted: 3, quorum: 2, votes }))!;
     t.ok(page.includes(`\n${summary}\n`), summary);
   }
-  const [{ reason } = { reason: "" }] = (exampleOf(alertBody) as Alert).evidence!.notCounted;
+  const [{ reason } = { reason: "" }] = (exampleOf(alertBody) as IncidentAlert).evidence!.notCounted;
   const engine = textOf("sql/engine/060-evidence.sql");
   t.ok(engine.includes(`'${reason}'`), reason);
   for (const [, one = ""] of engine.matchAll(/(?:then|else) '([a-z][^']*)'/g))
@@ -286,7 +288,7 @@ void t.test("the page explains every field", (t) => {
 
 /** Returns the evidence that the database computes from the engine's record. */
 async function evidenceOf(pool: Pool, kind: string, noted: unknown) {
-  const [row] = await pool.query<{ evidence: Alert["evidence"] }>(
+  const [row] = await pool.query<{ evidence: IncidentAlert["evidence"] }>(
     sql`select api.evidence_of(${kind}, ${JSON.stringify(noted)}::jsonb) as evidence`,
   );
   return row!.evidence;

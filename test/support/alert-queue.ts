@@ -94,16 +94,14 @@ export async function end(pool: Pool, at: Date) {
 /** `venue kind`, and the outcome if the delivery ended. */
 export async function queueOf(pool: Pool, channel: number): Promise<string[]> {
   const rows = await pool.query<{ line: string }>(sql`
-    select v.venue || ' ' || e.kind || case
+    select s.venue || ' ' || e.kind || case
       when d.state = 'dropped' then ': dropped, ' || d.reason
       when d.state <> 'due' then ': ' || d.state
       else ''
     end as line
     from delivery d
     join alert_event e using (event_id)
-    join incident using (incident_id)
-    join component using (component_id)
-    join venue v using (venue_id)
+    join engine.alert_subject s using (event_id)
     where d.channel_id = ${channel}
     order by d.event_id
   `);

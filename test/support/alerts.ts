@@ -17,6 +17,7 @@ export interface ChannelGiven {
   venues?: string[];
   categories?: string[];
   onMaintenance?: "alert" | "quiet";
+  transfers?: string[];
   /** Events up to this one precede the channel and are not sent to it. */
   after?: number;
 }
@@ -36,6 +37,7 @@ export async function addChannel(
     venues,
     categories,
     onMaintenance = "alert",
+    transfers,
     after = 0,
   }: ChannelGiven = {},
 ): Promise<number> {
@@ -44,13 +46,14 @@ export async function addChannel(
   const [row] = await db.query<{ id: number }>(sql`
     insert into channel (
       format, service_region, shown_as, description, destination, secret, former_secret, former_until, severity_floor,
-      venues, categories, on_maintenance, after_event_id, created_at
+      venues, categories, on_maintenance, transfers, after_event_id, created_at
     )
     values (
       ${to.format}, ${to.format === "paging" ? to.serviceRegion : null}, 'shown', '',
       ${sealing.seal(destination, "destination")}, ${secret ?? null}, ${former ?? null},
       case when ${former !== undefined} then clock_timestamp() + interval '1 day' end,
-      ${floor}, ${venues ?? null}::text[], ${categories ?? null}::text[], ${onMaintenance}, ${after}, clock_timestamp()
+      ${floor}, ${venues ?? null}::text[], ${categories ?? null}::text[], ${onMaintenance},
+      ${transfers ?? null}::text[], ${after}, clock_timestamp()
     )
     returning channel_id as id
   `);

@@ -32,7 +32,7 @@ export async function setUpSending(t: Test) {
   const add = (more: Partial<NewChannel> = {}): Promise<Added> =>
     addChannel(pool, sealing, {
       ...{ format: "native", serviceRegion: null, description: "", floor: "degraded", open: true },
-      ...{ venues: null, categories: null, onMaintenance: "alert" },
+      ...{ venues: null, categories: null, onMaintenance: "alert", transfers: null },
       credential: credentialOf("native", `${receiver.origin}/hooks/hunter2hunter2`, true),
       ...more,
     });

@@ -79,9 +79,10 @@ export async function spans(db: Db, venue: string, asset: string) {
 }
 
 export async function forgetListed(db: Db): Promise<void> {
-  await db.script("truncate transfer_span, transfer_past, transfer_state, transfer_line restart identity");
+  // alerts refer to lines
+  await db.script("truncate transfer_span, transfer_past, transfer_state, transfer_line restart identity cascade");
   await db.script(`
     update transfer_source
-    set read_at = null, problem = null, problem_since = null, list_at = null, list_moved_at = null, due_at = '-infinity'
+    set read_at = null, problem = null, unreadable_since = null, list_at = null, list_moved_at = null, due_at = '-infinity'
   `);
 }

@@ -78,7 +78,8 @@ export class Venuewatch {
    * Whether the venue declares that an asset can be withdrawn: on this network, or on any. It is not measured, and
    * `"unknown"` is never to be taken for yes.
    *
-   * @param network its id in the service's list, such as `tron`, or the venue's own name for it
+   * @param network its id in the service's list, such as `tron`, or the venue's own name for it. A venue that says it
+   *   by asset alone says of no network that it is open.
    */
   canWithdraw(venue: string, asset: string, network?: string): Promise<boolean | "unknown"> {
     return this.#can("withdrawal", venue, asset, network);
@@ -90,10 +91,13 @@ export class Venuewatch {
   }
 
   async #can(direction: "deposit" | "withdrawal", venue: string, asset: string, network?: string) {
-    const { stale, transfers } = await this.transfers({ venue, asset });
-    const states = transfers
-      .filter((line) => network === undefined || [line.network, line.venueNetwork].includes(network))
-      .map((line) => line[direction].state);
+    const { stale, transfers } = await this.transfers({ venue, asset: asset.toUpperCase() });
+    const states = transfers.flatMap((line) => {
+      const { state } = line[direction];
+      if (network === undefined || [line.network, line.venueNetwork].includes(network)) return [state];
+      if (line.venueNetwork !== null) return [];
+      return [state === "open" ? "unknown" : state];
+    });
     // old data say nothing of the present
     if (stale !== false) return "unknown";
     if (states.includes("open")) return true;

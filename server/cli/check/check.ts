@@ -160,13 +160,20 @@ function awayText(away: Evidence["controls"]): string {
 /** A line has room for these. */
 const mostPaused = 4;
 
-function transfersText({ paused, because }: DeclaredTransfers): string {
+function transfersText({ paused, unstable, because }: DeclaredTransfers): string {
   if (because !== null) return `not known: ${plainText(because, 120)}`;
-  const named = paused
+  return [
+    paused.length === 0 ? "none declared paused" : `declared paused: ${linesText(paused)}`,
+    ...(unstable.length === 0 ? [] : [`not known, as it changes all the time: ${linesText(unstable)}`]),
+  ].join("; ");
+}
+
+function linesText(lines: DeclaredTransfers["paused"]): string {
+  const named = lines
     .slice(0, mostPaused)
     .map(({ direction, asset, network }) => `${direction}s of ${asset}${network === null ? "" : ` on ${network}`}`);
-  const more = paused.length > mostPaused ? [`${paused.length - mostPaused} more`] : [];
-  return named.length === 0 ? "none declared paused" : `declared paused: ${[...named, ...more].join(", ")}`;
+  const more = lines.length > mostPaused ? [`${lines.length - mostPaused} more`] : [];
+  return [...named, ...more].join(", ");
 }
 
 function clockText(clock: Evidence["clock"]): string {

@@ -50,9 +50,17 @@ export interface QuorumComponent {
 
 /** What the venue declares of deposits and withdrawals, as the service read it. No evidence: nobody measured it. */
 export interface DeclaredTransfers {
-  paused: readonly { direction: "withdrawal" | "deposit"; asset: string; network: string | null }[];
+  paused: readonly DeclaredLine[];
+  /** What the venue changes too often to be believed. */
+  unstable: readonly DeclaredLine[];
   /** Why nothing is known; null: its list was read. */
   because: string | null;
+}
+
+interface DeclaredLine {
+  direction: "withdrawal" | "deposit";
+  asset: string;
+  network: string | null;
 }
 
 export interface Control {

@@ -253,7 +253,7 @@ export async function askService(service: RemoteService, venue: string): Promise
   const [state, seen, declared] = await Promise.all([
     orError(service.state(venue)),
     orError(service.venue(venue)),
-    orError(service.transfers({ venue, paused: "true" })),
+    orError(service.transfers({ venue })),
   ]);
   if (state instanceof VenuewatchError) {
     const isUnwatched = state.status === 404 && state.problem !== null ? true : null;
@@ -272,13 +272,16 @@ export async function askService(service: RemoteService, venue: string): Promise
 /** Null if the venue has no list, or nothing of it is known for sure. */
 function transfersOf({ stale, sources: [source], transfers }: TransfersBody): DeclaredTransfers | null {
   if (stale || source === undefined) return null;
-  if (source.state !== "readable") return { paused: [], because: source.because ?? "its list was not read yet" };
-  const paused = transfers.flatMap(({ asset, network, venueNetwork, ...line }) =>
-    (["withdrawal", "deposit"] as const)
-      .filter((direction) => line[direction].state === "paused")
-      .map((direction) => ({ direction, asset, network: network ?? venueNetwork })),
-  );
-  return { paused, because: null };
+  if (source.state !== "readable")
+    return { paused: [], unstable: [], because: source.because ?? "its list was not read yet" };
+  const linesThat = (holds: (line: TransfersBody["transfers"][number]["deposit"]) => boolean) =>
+    transfers.flatMap(({ asset, network, venueNetwork, ...line }) =>
+      (["withdrawal", "deposit"] as const)
+        .filter((direction) => holds(line[direction]))
+        .map((direction) => ({ direction, asset, network: network ?? venueNetwork })),
+    );
+  const paused = linesThat(({ state }) => state === "paused");
+  return { paused, unstable: linesThat(({ unstable }) => unstable), because: null };
 }
 
 async function orError<Body>(reading: Promise<Body>): Promise<Body | VenuewatchError> {

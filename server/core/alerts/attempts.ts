@@ -116,6 +116,7 @@ interface AnyClaimed {
   event_id: number;
   kind: string;
   channel_id: number;
+  /** Of the incident, or a like name of the line of transfers. */
   slug: string;
 }
 
@@ -131,9 +132,9 @@ interface DueDelivery extends AnyClaimed, SealedDestination {
   /** By the database's clock. */
   claimed_at: Date;
   body: Alert;
-  /** Rows for `makeRecentlySent`. */
+  /** Rows for `makeRecentlySent`; without an incident, the alert is about transfers. */
   event: Record<string, unknown>;
-  incident: Record<string, unknown>;
+  incident: Record<string, unknown> | null;
 }
 
 /** Names a delivery in log lines. */

@@ -16,6 +16,8 @@ export interface Channel {
   venues: string[] | null;
   categories: string[] | null;
   onMaintenance: OnMaintenance;
+  /** Assets whose pauses of deposits and withdrawals it hears of; null: none. */
+  transfers: string[] | null;
   state: "on" | "off" | "removed";
   offSince: string | null;
   offCause: "operator" | "failures" | "gone" | null;
@@ -101,7 +103,8 @@ export interface NewChannel {
   venues: readonly string[] | null;
   categories: readonly string[] | null;
   onMaintenance: OnMaintenance;
-  /** Also queue alerts of incidents that are open now. */
+  transfers: readonly string[] | null;
+  /** Also queue alerts of incidents and pauses that last now. */
   open: boolean;
 }
 
@@ -109,7 +112,7 @@ export interface Added {
   channel: Channel;
   /** Signing secret of a native channel. It is stored encrypted, so this is the only time to show it. */
   secret: string | null;
-  /** Queued alerts of incidents that are open now. */
+  /** Queued alerts of incidents and pauses that last now. */
   queued: number;
 }
 
@@ -117,10 +120,11 @@ export interface Added {
  * Adds a channel. It blocks new events meanwhile, so that none is missed or queued twice: an earlier event is queued
  * only with `open`, a later one is delivered as usual.
  *
- * @throws UserError when a venue does not exist, or when no venue passes both filters
+ * @throws UserError when a venue or an asset does not exist, or when no venue passes both filters
  */
 export async function addChannel(pool: Pool, sealing: Sealing, wanted: NewChannel): Promise<Added> {
   await refuseUnknownVenues(pool, wanted);
+  await refuseUnknownAssets(pool, wanted);
   const secret = wanted.format === "native" ? makeSigningSecret() : null;
   return pool.transaction(async (tx) => {
     await holdEvents(tx);
@@ -135,9 +139,10 @@ export async function addChannel(pool: Pool, sealing: Sealing, wanted: NewChanne
       wanted.venues,
       wanted.categories,
       wanted.onMaintenance,
+      wanted.transfers,
     ]);
     const { channel_id: id } = row!;
-    const queued = wanted.open ? await backfillOpenIncidents(tx, id) : 0;
+    const queued = wanted.open ? await queueWhatLasts(tx, id) : 0;
     const [channel] = await channelsOf(tx, { id });
     return { channel: channel!, secret, queued };
   });
@@ -157,6 +162,20 @@ async function refuseUnknownVenues(db: Db, { venues, categories }: NewChannel): 
   if (!some)
     throw new UserError(
       `--category: ${venues ? "no venue of --venue" : "no published venue"} has category ${categories?.join(", ")}; the channel would never get an alert`,
+    );
+}
+
+async function refuseUnknownAssets(db: Db, { transfers }: NewChannel): Promise<void> {
+  if (transfers === null) return;
+  const rows = await db.query<{ asset: string }>(
+    sql`select asset from transfer_asset where published order by position`,
+  );
+  const assets = rows.map(({ asset }) => asset);
+  const unknown = transfers.filter((asset) => !assets.includes(asset));
+  if (unknown.length > 0)
+    throw new UserError(
+      `--transfers: ${unknown.join(", ")} is not read; ` +
+        (assets.length > 0 ? `the assets are ${assets.join(", ")}` : "the registry names no assets"),
     );
 }
 
@@ -244,7 +263,7 @@ export interface Switched {
 /**
  * Switches a channel on, for whatever reason it was off, and resets its count of failures.
  *
- * @param open also queue alerts of open incidents that were not delivered to it
+ * @param open also queue alerts of open incidents and pauses that were not delivered to it
  * @throws UserError when the channel does not exist or was removed
  */
 export async function enableChannel(pool: Pool, id: number, open: boolean): Promise<Switched & { queued: number }> {
@@ -252,7 +271,7 @@ export async function enableChannel(pool: Pool, id: number, open: boolean): Prom
     if (open) await holdEvents(tx);
     const before = await channelOf(tx, id);
     // lock deliveries before the channel, as dispatchers do: the other order could deadlock
-    const queued = open ? await backfillOpenIncidents(tx, id) : 0;
+    const queued = open ? await queueWhatLasts(tx, id) : 0;
     const [on] = await tx.query(sql`
       update channel set off_at = null, off_cause = null, failures = 0
       where channel_id = ${id} and removed_at is null
@@ -301,10 +320,11 @@ export async function holdEvents(tx: Db, withinMs = 10_000): Promise<void> {
 }
 
 /**
- * Queues alerts of open incidents that were not delivered to a channel. Call it while events are held (`holdEvents`).
+ * Queues alerts of open incidents and pauses that were not delivered to a channel. Call it while events are held
+ * (`holdEvents`).
  *
  * @returns how many alerts were queued
  */
-async function backfillOpenIncidents(tx: Db, channel: number): Promise<number> {
+async function queueWhatLasts(tx: Db, channel: number): Promise<number> {
   return (await tx.file("channel_queue_open", [channel])).length;
 }

@@ -17,15 +17,18 @@ export interface Delivery {
   channel: number;
   format: Format;
   to: string;
-  /** event: it happened; open: --open queued an open incident; replay and test: an operator's command. */
+  /** event: it happened; open: --open queued an open incident or a pause; replay and test: an operator's command. */
   cause: "event" | "open" | "replay" | "test";
   /** 0: a test. */
   eventId: number;
-  /** Of the event. Like the three below null for a test. */
+  /** Of the event; null for a test. */
   kind: string | null;
+  /** Null, as the two below, for a test and for alerts about transfers. */
   severity: string | null;
   incident: string | null;
   incidentRetractedAt: string | null;
+  /** Names the venue, asset, network and direction; null for tests and for incidents. */
+  transfer: string | null;
   state: DeliveryState;
   /** Why it was skipped or dropped. */
   reason: string | null;
@@ -57,7 +60,7 @@ type DeliveryState = (typeof deliveryStates)[number];
 
 export interface DeliveryFilter {
   channel: number | null;
-  /** Slug; the incident may be retracted. */
+  /** Slug of an incident, which may be retracted, or of a transfer. */
   incident: string | null;
   state: DeliveryState | null;
   since: Date | null;
@@ -75,7 +78,12 @@ export async function deliveriesOf(
 ): Promise<Delivery[]> {
   if (channel !== null) await channelOf(db, channel);
   if (incident !== null) {
-    const [found] = await db.query(sql`select from incident where slug = ${incident}`);
+    const [found] = await db.query(sql`
+      select from incident where slug = ${incident}
+      union all
+      select from engine.alert_subject where slug = ${incident}
+      limit 1
+    `);
     if (!found) throw await unknownIncident(db, incident);
   }
   return askDeliveries(db, null, channel, incident, state, since, limit);
@@ -266,7 +274,9 @@ async function destinationOf({ db, sealing }: SendNowOptions, channel: number): 
 async function alertOf(db: Db, event: number): Promise<Alert> {
   const [alert] = await db.query<{ body: Alert }>(sql`select body from api.alert where event_id = ${event}`);
   if (alert) return alert.body;
-  throw new UserError(`event ${event} cannot be sent: its incident was retracted, or its venue is no longer published`);
+  throw new UserError(
+    `event ${event} cannot be sent: what it is about was retracted, or its venue is no longer published`,
+  );
 }
 
 /** Faults of our own become an outcome too, so that the log has them and the command shows them. */

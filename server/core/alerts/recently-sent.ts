@@ -8,7 +8,8 @@ interface Claimed {
   event_id: number;
   channel_id: number;
   event: Row;
-  incident: Row;
+  /** Null: the alert is about transfers, and nothing of it is restored. */
+  incident: Row | null;
 }
 
 /** One row of `restore_sent.sql`: slugs. */
@@ -57,6 +58,7 @@ export function makeRecentlySent(): RecentlySent {
 
   return {
     leaves({ event_id: eventId, channel_id: channelId, event, incident }) {
+      if (incident === null) return;
       const leftAtMs = performance.now();
       const channels = sent.get(eventId)?.channels ?? new Map<number, boolean>();
       if (!channels.has(channelId)) channels.set(channelId, false);

@@ -33,7 +33,7 @@ interface ClaimedList {
   read_at: Date | null;
   list_at: Date | null;
   list_moved_at: Date | null;
-  problem_since: Date | null;
+  unreadable_since: Date | null;
 }
 
 export interface TransferPollingOptions {
@@ -41,6 +41,8 @@ export interface TransferPollingOptions {
   reader: TransferReader;
   log: Log;
   metrics?: TransferMetrics | undefined;
+  /** The outbox has new alerts. */
+  onAlert?: () => void;
   /** Returns 0 to 1; it spreads the readings. */
   random?: () => number;
 }
@@ -65,6 +67,7 @@ export function makeTransferPolling({
   reader,
   log,
   metrics,
+  onAlert = () => {},
   random = Math.random,
 }: TransferPollingOptions): TransferPolling {
   const tell = makeFeedLog(log);
@@ -103,13 +106,18 @@ export function makeTransferPolling({
       log.warn("a list of transfers was read too late: somebody else has read it since", { venue, kind });
       return;
     }
-    const { problem, unanswered } = reading;
-    tell({ source: { kind, api }, unreadableSince: claimed.problem_since, problem, unanswered });
-    if (stored.added + stored.changed + stored.refused > 0) log.info("transfers", { venue, ...stored });
+    const { list, unanswered } = reading;
+    const problem = list === null ? reading.problem : null;
+    tell({ source: { kind, api }, unreadableSince: claimed.unreadable_since, problem, unanswered });
+    const { refused, ...others } = stored;
+    if (refused > 0)
+      log.warn("a list of transfers has too many networks; the newest are not stored", { venue, refused });
+    if (Object.values(others).some((count) => count > 0)) log.info("transfers", { venue, ...others });
+    if (stored.alerts > 0) onAlert();
     metrics?.read(problem === null, stored.changed);
   }
 
-  function pauseMs({ at, problem_since: since }: ClaimedList): number {
+  function pauseMs({ at, unreadable_since: since }: ClaimedList): number {
     const brokenMs = since === null ? 0 : +at - +since;
     const usualMs = Math.min(Math.max(cadenceMs, brokenMs / 4), seldomestMs);
     return usualMs * (0.9 + 0.2 * random());
@@ -121,15 +129,16 @@ function restMs({ at, due_at: dueAt }: { at: Date; due_at: Date | null }): numbe
   return Math.min(Math.max(+dueAt - +at, 1000), longestRestMs);
 }
 
-/** How many lines were new, how many states changed, and how many lines were too many. */
+/** How many lines were new, how many states changed, how many lines were too many, and how many alerts are due. */
 export interface StoredTransfers {
   added: number;
   changed: number;
   refused: number;
+  alerts: number;
 }
 
 /**
- * Stores the result of a reading: new lines, and states that changed.
+ * Stores the result of a reading: new lines, states that changed, and then the alerts that are due.
  *
  * @param at when the list was read
  * @param dueAt when it is due again
@@ -148,7 +157,7 @@ export async function storeTransfers(
     ...{ asset, network, deposit: deposit.state, depositBecause: deposit.because },
     ...{ withdrawal: withdrawal.state, withdrawalBecause: withdrawal.because },
   }));
-  const [row] = await db.file<StoredTransfers>("store_transfers", [
+  const [row] = await db.file<Omit<StoredTransfers, "alerts">>("store_transfers", [
     venueId,
     at,
     problem,
@@ -158,7 +167,10 @@ export async function storeTransfers(
     dueAt,
     claimedTo,
   ]);
-  return row ?? null;
+  if (row === undefined) return null;
+  // a list that was not understood says nothing of the present
+  const alerts = list === null ? [] : await db.file("alert_transfers", [venueId, at]);
+  return { ...row, alerts: alerts.length };
 }
 
 /** Metrics of a core's readings of venues' lists. */

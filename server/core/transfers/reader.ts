@@ -27,7 +27,7 @@ export interface TransferReader {
   close: () => Promise<void>;
 }
 
-/** A list that was understood completely, for answers that it has not changed since. */
+/** A list that was understood, perhaps without some entries, for answers that it has not changed since. */
 interface Remembered {
   validators: Validators;
   taken: TakenList;
@@ -71,7 +71,7 @@ export function makeTransferReader({ pauseMs = 1000, ...options }: TransferReade
     const taken = takenFrom(answer.body, source, at);
     const { validators } = answer;
     const isMarked = validators.etag !== null || validators.lastModified !== null;
-    if (isMarked && taken.problem === null) memory.set(key, { validators, taken, at });
+    if (isMarked && taken.list !== null) memory.set(key, { validators, taken, at });
     return answered(taken);
   }
 

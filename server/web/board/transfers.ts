@@ -147,14 +147,15 @@ const direction = named(
   }),
 );
 
-const asset = text("Symbol of the asset.", "USDT");
-const network = orNull(
+export const asset = text("Symbol of the asset.", "USDT");
+export const network = orNull(
   text(
     "Id of the network, from a published list. Null if that does not have it, or the venue says it by asset alone.",
     "tron",
   ),
 );
-const venueNetwork = orNull(
+export const networkName = orNull(text("Name of the network; null as `network`.", "Tron"));
+export const venueNetwork = orNull(
   text("The network as the venue spells it; null if the venue says it by asset alone.", "TRX"),
 );
 
@@ -165,7 +166,7 @@ const transferLine = named(
     name: venueName,
     asset,
     network,
-    networkName: orNull(text("Name of the network; null as `network`.", "Tron")),
+    networkName,
     venueNetwork,
     deposit: direction,
     withdrawal: direction,

@@ -98,7 +98,7 @@ const transferFeeds = {
   statement: "transfer_feed",
   most: 50,
   description:
-    "At most 50 pauses of the last thirty days, as the venues declare them, the newest news first. A pause is one entry with a permanent id, which is updated when the venue declares the asset open again.",
+    "At most 50 pauses that began in the last ninety days, as the venues declare them, the newest news first. A pause is one entry with a permanent id, which is updated when the venue declares the asset open again.",
 };
 
 const feedFormats: readonly FeedFormat[] = [

@@ -98,6 +98,16 @@ export function feedLinks(venue: { id: string; name: string } | null): FeedLink[
   ];
 }
 
+/** The feeds of paused transfers of a venue, or of all. */
+export function transferFeedLinks(venue: { id: string; name: string } | null): FeedLink[] {
+  const folder = venue === null ? "/feeds" : `/feeds/${venue.id}`;
+  const title = venue === null ? "Paused transfers" : `Paused transfers of ${isolated(venue.name)}`;
+  return [
+    { type: "application/atom+xml", title: `${title} (Atom)`, href: `${folder}/transfers.atom` },
+    { type: "application/rss+xml", title: `${title} (RSS)`, href: `${folder}/transfers.rss` },
+  ];
+}
+
 function incidentsText(venue: string | null, format: string): string {
   return `${venue === null ? "Incidents" : `Incidents of ${venue}`} (${format})`;
 }

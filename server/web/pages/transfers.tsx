@@ -5,7 +5,7 @@ import { transfersResponse } from "../board/transfers.js";
 import { ageText, isolated, nameList } from "./format.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
-import { Elapsed, Instant, TableFrame, TableHead, WebLink } from "./parts.js";
+import { Elapsed, Instant, TableFrame, TableHead, transferFeedLinks, WebLink } from "./parts.js";
 import {
   keyOf,
   networkText,
@@ -37,10 +37,10 @@ function transfersPage(transfers: Transfers): PageProps {
   const { generatedAt: now, sources } = transfers;
   const headline = headlineOf(transfers);
   const icon: State =
-    transfers.transfers.length === 0 ? "unknown" : transfers.withdrawalsPaused > 0 ? "degraded" : "operational";
+    knownLines(transfers) === 0 ? "unknown" : transfers.withdrawalsPaused > 0 ? "degraded" : "operational";
   return {
     ...{ title: headline.replace(/\.$/, ""), icon, section: "transfers", json: "/v1/transfers" },
-    ...{ generatedAt: now, age, refreshS: 60 },
+    ...{ generatedAt: now, age, refreshS: 60, feeds: transferFeedLinks(null) },
     children: (
       <>
         <h1>{headline}</h1>
@@ -50,6 +50,7 @@ function transfersPage(transfers: Transfers): PageProps {
         </p>
         <PausedSection direction="withdrawal" {...{ transfers, now }} />
         <PausedSection direction="deposit" {...{ transfers, now }} />
+        <Unstable {...{ transfers, now }} />
         <Contradictions {...{ transfers, now }} />
         <Overview transfers={transfers} />
         <Unsaid sources={sources} now={now} />
@@ -71,8 +72,15 @@ function transfersPage(transfers: Transfers): PageProps {
   };
 }
 
-function headlineOf({ transfers, withdrawalsPaused }: Transfers): string {
+/** Lines of which it is known whether withdrawals are paused. */
+function knownLines({ transfers }: Transfers): number {
+  return transfers.filter(({ withdrawal }) => withdrawal.state !== "unknown").length;
+}
+
+function headlineOf(all: Transfers): string {
+  const { transfers, withdrawalsPaused } = all;
   if (transfers.length === 0) return "No venue's list of deposits and withdrawals was read yet.";
+  if (knownLines(all) === 0) return "It is not known whether withdrawals are paused.";
   if (withdrawalsPaused === 0) return "No venue that says so has paused withdrawals.";
   const venues = new Set(transfers.filter(({ withdrawal }) => withdrawal.state === "paused").map(({ name }) => name));
   return `Withdrawals are paused at ${nameList([...venues], 3)}.`;
@@ -150,13 +158,36 @@ function Said({ direction: { because, notice }, now }: { direction: TransferDire
   );
 }
 
-/** Declared open, while a notice that goes on writes of trouble. */
-function Contradictions({ transfers, now }: Shown) {
-  const found = transfers.transfers.flatMap((line) =>
+/** What a venue opens and pauses again and again, so that its word says nothing of the next hour. */
+function Unstable({ transfers, now }: Shown) {
+  const found = directionsThat(transfers, ({ unstable }) => unstable);
+  if (found.length === 0) return null;
+  return (
+    <section aria-labelledby="unstable">
+      <h2 id="unstable">Changed too often to be known</h2>
+      <ul>
+        {found.map(({ line, direction }) => (
+          <li key={`${direction} ${keyOf(line)}`}>
+            {isolated(line.name)}, {directionWords[direction].many} of {line.asset} on {networkText(line)}:{" "}
+            {isolated(line[direction].because ?? "")}; since <Instant at={line[direction].since} now={now} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function directionsThat({ transfers }: Transfers, holds: (direction: TransferDirection) => boolean) {
+  return transfers.flatMap((line) =>
     (["withdrawal", "deposit"] as const)
-      .filter((direction) => line[direction].contradicted)
+      .filter((direction) => holds(line[direction]))
       .map((direction) => ({ line, direction })),
   );
+}
+
+/** Declared open, while a notice that goes on writes of trouble. */
+function Contradictions({ transfers, now }: Shown) {
+  const found = directionsThat(transfers, ({ contradicted }) => contradicted);
   if (found.length === 0) return null;
   return (
     <section aria-labelledby="contradictions">

@@ -48,9 +48,44 @@ export function TransfersSection({ transfers, now }: { transfers: Transfers; now
               ))}
             </tbody>
           </TableFrame>
+          <Pauses pauses={transfers.pauses} now={now} />
         </>
       )}
     </section>
+  );
+}
+
+function Pauses({ pauses, now }: { pauses: Transfers["pauses"]; now: string }) {
+  if (pauses.length === 0) return null;
+  return (
+    <details>
+      <summary>Its newest pauses within ninety days ({pauses.length})</summary>
+      <TableFrame caption="Pauses, those that last first">
+        <TableHead
+          columns={[
+            ["What", false],
+            ["From", false],
+            ["To", false],
+            ["In the venue's words", false],
+          ]}
+        />
+        <tbody>
+          {pauses.map((pause) => (
+            <tr key={`${pause.asset} ${pause.venueNetwork} ${pause.direction} ${pause.startedAt}`}>
+              <th scope="row">
+                {pause.direction}s of {pause.asset}
+                {pause.venueNetwork !== null && ` on ${isolated(pause.network ?? pause.venueNetwork)}`}
+              </th>
+              <td>
+                <Instant at={pause.startedAt} now={now} />
+              </td>
+              <td>{pause.endedAt === null ? "it lasts" : <Instant at={pause.endedAt} now={now} />}</td>
+              <td>{pause.because !== null && isolated(pause.because)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </TableFrame>
+    </details>
   );
 }
 

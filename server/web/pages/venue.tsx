@@ -29,6 +29,7 @@ import {
   Sign,
   StateWord,
   TableFrame,
+  transferFeedLinks,
   WebLink,
 } from "./parts.js";
 import { DaysSection, EntrySection, LatencySection, UptimeSection } from "./venue-history.js";
@@ -121,7 +122,10 @@ function venuePage({ view, detail, matrix, transfers, config }: VenuePageProps):
   return {
     ...{ title: headline.replace(/\.$/, ""), icon: matrix.state, section: null, json: jsonPathOf(view) },
     ...{ generatedAt: now, age, refreshS: 15, scripts: ["zoom.js"] },
-    feeds: feedLinks(detail.exchange),
+    feeds: [
+      ...feedLinks(detail.exchange),
+      ...(transfers.sources.some(({ state }) => state !== "unsaid") ? transferFeedLinks(detail.exchange) : []),
+    ],
     children: (
       <>
         <Headline state={matrix.state} age={age} more={headline} />

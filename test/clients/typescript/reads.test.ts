@@ -38,8 +38,8 @@ void t.test("paths and parameters are those of the API", async (t) => {
 });
 
 void t.test("what is not said to be open cannot be withdrawn", async (t) => {
-  const line = (network: string, state: string) => ({
-    ...{ network, venueNetwork: network.toUpperCase(), withdrawal: { state }, deposit: { state: "open" } },
+  const line = (network: string | null, state: string) => ({
+    ...{ network, venueNetwork: network && network.toUpperCase(), withdrawal: { state }, deposit: { state: "open" } },
   });
   const body = (stale: boolean, ...transfers: object[]) => JSON.stringify({ stale, transfers });
   for (const [answer, network, expected] of [
@@ -49,12 +49,15 @@ void t.test("what is not said to be open cannot be withdrawn", async (t) => {
     [body(false, line("tron", "paused"), line("ethereum", "unknown")), undefined, "unknown"],
     [body(false, line("tron", "paused")), undefined, false],
     [body(false, line("tron", "open")), "solana", "unknown"],
+    [body(false, line(null, "open")), undefined, true],
+    [body(false, line(null, "open")), "solana", "unknown"],
+    [body(false, line(null, "paused")), "solana", false],
     [body(false), undefined, "unknown"],
     [body(true, line("tron", "open")), undefined, "unknown"],
   ] as const) {
     const { origin, requests } = await serve(t, answering(200, answer));
     const client = new Venuewatch({ url: origin });
-    t.equal(await client.canWithdraw("kraken", "USDT", network), expected, answer);
+    t.equal(await client.canWithdraw("kraken", "usdt", network), expected, answer);
     t.equal(requests[0]!.url, "/v1/transfers?venue=kraken&asset=USDT");
   }
   const { origin } = await serve(t, answering(200, body(false, line("tron", "paused"))));

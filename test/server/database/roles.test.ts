@@ -186,7 +186,7 @@ void t.test("each role has only the rights that it needs", async (t) => {
     const sealing = makeSealing(randomBytes(32));
     const { channel } = await addChannel(core, sealing, {
       ...{ format: "native", serviceRegion: null, description: "", floor: "degraded", open: true },
-      ...{ venues: ["kraken"], categories: null, onMaintenance: "quiet" },
+      ...{ venues: ["kraken"], categories: null, onMaintenance: "quiet", transfers: ["BTC"] },
       credential: { text: "https://example.org/hook", shownAs: "shown" },
     });
     await rotateSecret(core, sealing, channel.id, 24);

@@ -114,11 +114,15 @@ class Venuewatch:
     def _can(
         self, direction: Literal["deposit", "withdrawal"], venue: str, asset: str, network: str | None
     ) -> bool | Literal["unknown"]:
-        body = self.transfers(venue=venue, asset=asset)
-        lines = [
-            line for line in body["transfers"] if network is None or network in (line["network"], line["venueNetwork"])
-        ]
-        states = [line["deposit" if direction == "deposit" else "withdrawal"]["state"] for line in lines]
+        body = self.transfers(venue=venue, asset=asset.upper())
+        states: list[str] = []
+        for line in body["transfers"]:
+            state = line["deposit" if direction == "deposit" else "withdrawal"]["state"]
+            if network is None or network in (line["network"], line["venueNetwork"]):
+                states.append(state)
+            elif line["venueNetwork"] is None:
+                # it says it by asset alone, and so of no network that it is open
+                states.append("unknown" if state == "open" else state)
         # old data say nothing of the present
         if body["stale"] is not False:
             return "unknown"

@@ -1,8 +1,11 @@
 import type { Fault } from "../../../../shared/measurement/sample.js";
 import type { Category } from "../../../../shared/registry/registry.js";
 
-/** One event of an incident, as receivers get it; the JSON has its fields in this order. */
-export interface Alert {
+/** One event, as receivers get it. */
+export type Alert = IncidentAlert | TransferAlert;
+
+/** The event of an incident; the JSON has its fields in this order. */
+export interface IncidentAlert {
   /** The same in every attempt and replay; 0: a test. */
   eventId: number;
   test: boolean;
@@ -13,13 +16,7 @@ export interface Alert {
   at: string;
   /** As the API shows it when the alert is sent. */
   incident: AlertIncident;
-  venue: {
-    id: string;
-    name: string;
-    category: Category;
-    symbol: string | null;
-    quote: string | null;
-  };
+  venue: AlertVenue;
   component: {
     id: string;
     kind: ComponentKind;
@@ -28,6 +25,40 @@ export interface Alert {
   };
   /** The evidence of the event; null where none is stored. */
   evidence: AlertEvidence | null;
+}
+
+interface AlertVenue {
+  id: string;
+  name: string;
+  category: Category;
+  symbol: string | null;
+  quote: string | null;
+}
+
+/** Deposits or withdrawals that a venue declares paused, or open again; the JSON has its fields in this order. */
+export interface TransferAlert {
+  eventId: number;
+  /** Never: a test is about an incident. */
+  test: boolean;
+  /** `transfer_unknown`: after a pause, the venue has said nothing of it for a day. */
+  kind: "transfer_paused" | "transfer_resumed" | "transfer_unknown";
+  /** The reading of the venue's list that showed it; of a pause, ten minutes or more after its beginning. */
+  at: string;
+  transfer: {
+    asset: string;
+    /** Null: the venue says it by asset alone, or the registry does not know the venue's name of the network. */
+    network: string | null;
+    networkName: string | null;
+    /** As the venue spells it: untrusted text. */
+    venueNetwork: string | null;
+    direction: "deposit" | "withdrawal";
+    state: "paused" | "open" | "unknown";
+    /** The venue's words: untrusted text. */
+    because: string | null;
+    pausedAt: string;
+    resumedAt: string | null;
+  };
+  venue: AlertVenue;
 }
 
 type Severity = "degraded" | "outage";
@@ -121,34 +152,57 @@ const faultDeeds: Partial<Record<Fault, [does: string, did: string]>> = {
 };
 
 /** One sentence about the event. Its length is not bounded, as it contains names of the registry. */
-export function headline(alert: Alert) {
+export function headline(alert: Alert): string {
+  if (isAboutTransfer(alert)) return transferHeadline(alert);
   const { test, kind, component } = alert;
   const line = `Incident ${kind}: ${whatOf(alert)}, ${component.label} (${component.id})${announcedOf(alert)}`;
   return test ? `Test alert, nothing happened. ${line}` : line;
 }
 
-function whatOf({ kind, severity, incident: { fault }, venue }: Alert): string {
+/** Tells the two kinds of alerts apart. */
+export function isAboutTransfer(alert: Alert): alert is TransferAlert {
+  return "transfer" in alert;
+}
+
+function transferHeadline({ transfer, venue }: TransferAlert): string {
+  const { asset, direction, state } = transfer;
+  const what = `${direction}s of ${asset}${networkOf(transfer)}`;
+  if (state === "unknown") return `${venue.name} no longer says whether ${what} are paused`;
+  return `${venue.name} declares ${what} ${state === "open" ? "open again" : "paused"}`;
+}
+
+/** ` on Tron`; empty where the venue names no network. */
+function networkOf({ networkName, venueNetwork }: TransferAlert["transfer"]): string {
+  const name = networkName ?? venueNetwork;
+  return name === null ? "" : ` on ${name}`;
+}
+
+function whatOf({ kind, severity, incident: { fault }, venue }: IncidentAlert): string {
   const deed = fault === null ? undefined : faultDeeds[fault];
   if (deed) return `${venue.name} ${deed[kind === "closed" ? 1 : 0]}`;
   return `${severity === "outage" ? "outage" : "degradation"} at ${venue.name}`;
 }
 
 /** `, announced maintenance until 2026-01-31 13:30 UTC`; empty without one. */
-function announcedOf({ incident: { maintenance } }: Alert): string {
+function announcedOf({ incident: { maintenance } }: IncidentAlert): string {
   if (maintenance === null) return "";
   const { until, overran } = maintenance;
   const planned = until === null ? "with no stated end" : `until ${until.slice(0, 16).replace("T", " ")} UTC`;
   return `, announced maintenance ${planned}${overran ? ", which it overran" : ""}`;
 }
 
-/** The page of the incident, for people. */
-export function permalinkOf({ incident }: Alert, baseUrl: string): string {
-  return `${baseUrl}/incidents/${encodeURIComponent(incident.slug)}`;
+/** The page of the incident, or of the venue's transfers, for people. */
+export function permalinkOf(alert: Alert, baseUrl: string): string {
+  return isAboutTransfer(alert)
+    ? `${baseUrl}/venues/${encodeURIComponent(alert.venue.id)}#transfers`
+    : `${baseUrl}/incidents/${encodeURIComponent(alert.incident.slug)}`;
 }
 
-/** The same incident as JSON, for programs. */
-export function jsonUrlOf({ incident }: Alert, baseUrl: string): string {
-  return `${baseUrl}/v1/incidents/${encodeURIComponent(incident.slug)}`;
+/** The same as JSON, for programs. */
+export function jsonUrlOf(alert: Alert, baseUrl: string): string {
+  return isAboutTransfer(alert)
+    ? `${baseUrl}/v1/transfers/${encodeURIComponent(alert.venue.id)}`
+    : `${baseUrl}/v1/incidents/${encodeURIComponent(alert.incident.slug)}`;
 }
 
 /**

@@ -2,8 +2,11 @@ import {
   type Alert,
   type AnnouncedMaintenance,
   headline,
+  type IncidentAlert,
+  isAboutTransfer,
   type OfficialNotice,
   permalinkOf,
+  type TransferAlert,
   truncated,
 } from "./alert.js";
 import type { ChatDestination, Sent, WebhookRequest } from "./webhook-request.js";
@@ -18,7 +21,7 @@ import type { ChatDestination, Sent, WebhookRequest } from "./webhook-request.js
 export function formatChatAlert({ url }: ChatDestination, alert: Alert, sent: Sent): WebhookRequest {
   const message = {
     // shown in notifications, and by clients without blocks
-    text: `${escapedText(headline(alert), 600)}. Started ${inUtc(alert.incident.startedAt)}.`,
+    text: `${escapedText(headline(alert), 600)}. ${beganText(alert)}.`,
     blocks: blocksOf(alert, permalinkOf(alert, sent.baseUrl)),
     unfurl_links: false,
     unfurl_media: false,
@@ -34,22 +37,52 @@ export function formatChatAlert({ url }: ChatDestination, alert: Alert, sent: Se
   };
 }
 
+function beganText(alert: Alert): string {
+  if (!isAboutTransfer(alert)) return `Started ${inUtc(alert.incident.startedAt)}`;
+  const { pausedAt, resumedAt } = alert.transfer;
+  return resumedAt === null
+    ? `Paused since ${inUtc(pausedAt)}`
+    : `Paused from ${inUtc(pausedAt)} to ${inUtc(resumedAt)}`;
+}
+
 function blocksOf(alert: Alert, permalink: string) {
-  const { eventId, incident, evidence } = alert;
+  const [name, details] = isAboutTransfer(alert)
+    ? ["What the venue declares", transferBlocks(alert)]
+    : ["The incident with its evidence", incidentBlocks(alert)];
   return [
     sectionBlock(`*${escapedText(headline(alert), 600)}*`),
-    { type: "section", fields: factsOf(alert).map(verbatimText) },
-    ...(evidence ? [sectionBlock(escapedText(evidence.summary, 600) || "–")] : []),
-    ...(incident.maintenance ? [sectionBlock(announcementOf(incident.maintenance))] : []),
-    ...(incident.official ? [sectionBlock(noticeOf(incident.official))] : []),
+    ...details,
     {
       type: "context",
-      elements: [verbatimText(linkText(permalink, "The incident with its evidence")), verbatimText(`event ${eventId}`)],
+      elements: [verbatimText(linkText(permalink, name)), verbatimText(`event ${alert.eventId}`)],
     },
   ];
 }
 
-function factsOf({ kind, severity, at, incident, venue, component }: Alert) {
+function transferBlocks({ transfer, venue }: TransferAlert) {
+  const { pausedAt, resumedAt, because } = transfer;
+  const facts = [
+    ["Venue", escapedText(venue.name, 200)],
+    ["Paused", dateText(pausedAt)],
+    ...(resumedAt === null ? [] : [["Open again", dateText(resumedAt)]]),
+  ];
+  return [
+    fieldsBlock(facts),
+    ...(because === null ? [] : [sectionBlock(`*The venue's words:* ${escapedText(because, 600)}`)]),
+  ];
+}
+
+function incidentBlocks(alert: IncidentAlert) {
+  const { incident, evidence } = alert;
+  return [
+    fieldsBlock(factsOf(alert)),
+    ...(evidence ? [sectionBlock(escapedText(evidence.summary, 600) || "–")] : []),
+    ...(incident.maintenance ? [sectionBlock(announcementOf(incident.maintenance))] : []),
+    ...(incident.official ? [sectionBlock(noticeOf(incident.official))] : []),
+  ];
+}
+
+function factsOf({ kind, severity, at, incident, venue, component }: IncidentAlert) {
   const { startedAt, closedAt, endedAt, durationSeconds } = incident;
   const decided = {
     opened: "Opened",
@@ -67,7 +100,11 @@ function factsOf({ kind, severity, at, incident, venue, component }: Alert) {
   if (kind === "closed" && durationSeconds !== null) facts.push(["Lasted", inWords(durationSeconds)]);
   // a delayed alert may be about an incident that has closed
   if (kind !== "closed" && closedAt !== null) facts.push(["Closed since", dateText(closedAt)]);
-  return facts.map(([name, value]) => `*${name}*\n${value}`);
+  return facts;
+}
+
+function fieldsBlock(facts: string[][]) {
+  return { type: "section", fields: facts.map(([name, value]) => verbatimText(`*${name}*\n${value}`)) };
 }
 
 function announcementOf({ title, url, from, until, announcedAt, overran }: AnnouncedMaintenance) {

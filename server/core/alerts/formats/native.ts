@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { bytesOfSecret } from "../sealing.js";
-import { type Alert, jsonUrlOf, permalinkOf } from "./alert.js";
+import { type Alert, isAboutTransfer, jsonUrlOf, permalinkOf } from "./alert.js";
 import type { NativeDestination, Sent, WebhookRequest } from "./webhook-request.js";
 
 /** The alert as JSON with two signatures: the contract's, and that of Standard Webhooks for its libraries. */
@@ -24,21 +24,13 @@ export function formatNativeAlert({ url, secrets }: NativeDestination, alert: Al
 
 /** In the documented order. */
 function nativeBody(alert: Alert, baseUrl: string) {
-  const { eventId, test, kind, severity, at, ...about } = alert;
-  const { incident, venue, component, evidence } = about;
-  return {
-    eventId,
-    test,
-    kind,
-    severity,
-    at,
-    permalink: permalinkOf(alert, baseUrl),
-    jsonUrl: jsonUrlOf(alert, baseUrl),
-    incident,
-    venue,
-    component,
-    evidence,
-  };
+  const links = { permalink: permalinkOf(alert, baseUrl), jsonUrl: jsonUrlOf(alert, baseUrl) };
+  if (isAboutTransfer(alert)) {
+    const { eventId, test, kind, at, transfer, venue } = alert;
+    return { eventId, test, kind, at, ...links, transfer, venue };
+  }
+  const { eventId, test, kind, severity, at, incident, venue, component, evidence } = alert;
+  return { eventId, test, kind, severity, at, ...links, incident, venue, component, evidence };
 }
 
 /**

@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { type Alert, headline, permalinkOf, truncated } from "./alert.js";
+import {
+  type Alert,
+  headline,
+  type IncidentAlert,
+  isAboutTransfer,
+  permalinkOf,
+  type TransferAlert,
+  truncated,
+} from "./alert.js";
 import type { WebhookRequest, PagingDestination, Sent } from "./webhook-request.js";
 
 /** A key is valid only in its own service region. */
@@ -8,7 +16,9 @@ const pagingEndpoints = {
   eu: "https://events.eu.pagerduty.com/v2/enqueue",
 };
 
-/** An event for PagerDuty's Events API v2: openings and escalations trigger, closings resolve. */
+const endings: ReadonlySet<string> = new Set(["closed", "transfer_resumed", "transfer_unknown"]);
+
+/** An event for PagerDuty's Events API v2: beginnings and escalations trigger, ends resolve. */
 export function formatPagingAlert(
   { serviceRegion, routingKey }: PagingDestination,
   alert: Alert,
@@ -17,12 +27,17 @@ export function formatPagingAlert(
   const event = {
     // no signature: the routing key is the credential
     routing_key: routingKey,
-    event_action: alert.kind === "closed" ? "resolve" : "trigger",
+    event_action: endings.has(alert.kind) ? "resolve" : "trigger",
     dedup_key: keyOf(alert, sent),
     client: "venuewatch",
     client_url: sent.baseUrl,
-    links: [{ href: permalinkOf(alert, sent.baseUrl), text: "The incident" }],
-    payload: payloadOf(alert),
+    links: [
+      {
+        href: permalinkOf(alert, sent.baseUrl),
+        text: isAboutTransfer(alert) ? "What the venue declares" : "The incident",
+      },
+    ],
+    payload: isAboutTransfer(alert) ? transferPayload(alert) : incidentPayload(alert),
   };
   return {
     url: new URL((sent.pagingEndpoints ?? pagingEndpoints)[serviceRegion]),
@@ -36,19 +51,47 @@ export function formatPagingAlert(
 }
 
 /**
- * The same for all alerts of an incident and all channels: PagerDuty drops a closing with another key without an error.
- * Each test has its own key: a second test with the key of an open one would page nobody.
+ * The same for all alerts of an incident, or of one direction of a line of transfers, and all channels: PagerDuty drops
+ * an end with another key without an error. Each test has its own key: a second test with the key of an open one would
+ * page nobody.
  */
-function keyOf({ test, incident }: Alert, { deliveryId }: Sent): string {
-  if (test) return `venuewatch/test/${deliveryId}`;
-  const key = `venuewatch/${incident.slug}`;
+function keyOf(alert: Alert, { deliveryId }: Sent): string {
+  if (alert.test) return `venuewatch/test/${deliveryId}`;
+  const about = isAboutTransfer(alert) ? lineOf(alert) : alert.incident.slug;
+  const key = `venuewatch/${about}`;
   if (key.length <= 255) return key;
   // if it were cut, two incidents could share a key
-  const digest = createHash("sha256").update(incident.slug).digest("hex");
+  const digest = createHash("sha256").update(about).digest("hex");
   return `venuewatch/${digest}`;
 }
 
-function payloadOf(alert: Alert) {
+function lineOf({ venue, transfer }: TransferAlert): string {
+  const { asset, venueNetwork, direction } = transfer;
+  return ["transfers", venue.id, asset, venueNetwork ?? "", direction].map(encodeURIComponent).join("/");
+}
+
+function transferPayload(alert: TransferAlert) {
+  const { eventId, test, kind, at, transfer, venue } = alert;
+  const { asset, networkName, venueNetwork, direction, because, pausedAt, resumedAt } = transfer;
+  return {
+    summary: truncated([headline(alert), ...(because === null ? [] : [because])].join(". "), 1024),
+    source: truncated(venue.id, 255) || "venue",
+    severity: "warning",
+    timestamp: pausedAt,
+    component: truncated([asset, networkName ?? venueNetwork, direction].filter(Boolean).join(" "), 255),
+    group: truncated(venue.category, 255),
+    class: kind,
+    custom_details: {
+      ...{ eventId, test, kind, at, asset, direction, pausedAt, resumedAt },
+      network: networkName && truncated(networkName, 255),
+      venueNetwork: venueNetwork && truncated(venueNetwork, 255),
+      venue: truncated(venue.name, 255),
+      because: because && truncated(because, 1000),
+    },
+  };
+}
+
+function incidentPayload(alert: IncidentAlert) {
   const { eventId, test, kind, severity, at } = alert;
   const { incident, venue, component, evidence } = alert;
   const summary = evidence?.summary;

@@ -1,10 +1,10 @@
-import type { Alert } from "./alert.js";
+import type { IncidentAlert } from "./alert.js";
 
 /**
  * An alert that shows a receiver what alerts look like. Its incident is invented: its venue, `example`, is in no
  * registry, and its permalink and JSON are 404.
  */
-export function testAlert(at: Date): Alert {
+export function testAlert(at: Date): IncidentAlert {
   const secondsBefore = (seconds: number) => new Date(at.getTime() - seconds * 1000).toISOString();
   const startedAt = secondsBefore(14);
   const newestAt = secondsBefore(2);

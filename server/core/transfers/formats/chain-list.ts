@@ -1,7 +1,7 @@
 /** Lists that several venues have in common: an envelope with a code, and for each asset its chains with two flags. */
 import * as shape from "../../notices/expected-shape.js";
 import { errorAnswer } from "../../notices/feed.js";
-import { flagReader, listNotUnderstood, makeCollection, type TransferFormat } from "../transfer-list.js";
+import { type Flag, flagReader, listNotUnderstood, makeCollection, type TransferFormat } from "../transfer-list.js";
 
 export interface ChainListNames {
   /** The `code` of an answer that is no error. */
@@ -16,6 +16,9 @@ export interface ChainListNames {
   /** The values of both flags. */
   open: readonly unknown[];
   paused: readonly unknown[];
+  /** The property of an entry with its status, and the word with which its flags count; absent: it has none. */
+  status?: string;
+  usualStatus?: string;
   /** The property of a chain with a word of the venue, and the word that says nothing. */
   words?: string;
   usualWords?: string;
@@ -60,11 +63,12 @@ export function makeChainList(names: ChainListNames): TransferFormat {
           for (const [at, chain] of entry.chains.entries()) {
             const inside = `${place}.chains[${at}]`;
             const words = wordsOf(chain);
+            const closed = closedBy(entry as unknown as Fields);
             collection.add(
               asset,
               chain[names.network] as string,
-              flag(chain[names.deposit], `${inside}.${names.deposit}`, words),
-              flag(chain[names.withdrawal], `${inside}.${names.withdrawal}`, words),
+              closed ?? flag(chain[names.deposit], `${inside}.${names.deposit}`, words),
+              closed ?? flag(chain[names.withdrawal], `${inside}.${names.withdrawal}`, words),
             );
           }
         },
@@ -72,6 +76,13 @@ export function makeChainList(names: ChainListNames): TransferFormat {
       return collection.taken("data", timeOf(envelope));
     },
   };
+
+  /** A currency that is not traded any more has chains that say nothing of it. */
+  function closedBy(entry: Fields): Flag | null {
+    const status = names.status === undefined ? undefined : entry[names.status];
+    if (typeof status !== "string" || status === names.usualStatus) return null;
+    return { state: "paused", words: `${names.status}: ${status}` };
+  }
 
   function wordsOf(chain: Fields): string | null {
     const words = names.words === undefined ? null : chain[names.words];

@@ -15,4 +15,6 @@ export const htx = makeChainList({
   withdrawal: "withdrawStatus",
   open: ["allowed"],
   paused: ["prohibited"],
+  status: "instStatus",
+  usualStatus: "normal",
 });

@@ -345,6 +345,7 @@ async function makePast(pool: Pool): Promise<void> {
     ...{ format: "native", serviceRegion: null, description: "über 'alles'" },
     credential: { text: "https://hooks.example.com/1", shownAs: "hooks.example.com" },
     ...{ floor: "degraded", venues: ["okx", "kraken"], categories: null, onMaintenance: "quiet", open: false },
+    transfers: ["BTC", "USDT"],
   });
   const past = { venue: "okx", component: "rest:ticker", minutes: 7 };
   await pastIncident(pool, { ...past, startedAt: new Date(midnight - 50 * dayMs) });

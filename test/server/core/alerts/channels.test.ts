@@ -49,6 +49,7 @@ void t.test("a channel keeps its place in the outbox, its secrets and its log", 
       venues: null,
       categories: null,
       onMaintenance: "alert",
+      transfers: null,
       open: false,
       ...more,
     });
@@ -516,7 +517,7 @@ void t.test("replays repeat earlier alerts", async (t) => {
     const count = receiver.arrivals.length;
     // refused even if it changes at that moment
     const replaying = all(replayAll(byHand, replays, never));
-    await t.rejects(replaying, /its incident was retracted, or its venue is no longer published/);
+    await t.rejects(replaying, /what it is about was retracted, or its venue is no longer published/);
     t.equal(receiver.arrivals.length, count);
   });
 });

@@ -32,7 +32,7 @@ void t.test("a pause is stored from the first reading that shows it, and so is i
   t.match((await kept(pool, "kucoin", "deposit"))[1], { state: "open" }, "deposits are apart");
   await listed(pool, "kucoin", at(15), [line("BTC", "btc"), line("ETH", "eth")]);
   t.strictSame(await shortSpans("kucoin", "ETH"), [
-    `${iso(0)} ${iso(5)} open begins`,
+    `${iso(0)} ${iso(5)} open goes on`,
     `${iso(5)} ${iso(15)} paused begins`,
   ]);
   t.strictSame(await shortSpans("kucoin", "BTC"), [], "what does not change is not written");
@@ -98,7 +98,7 @@ void t.test("a time without readings is unknown, and neither pauses nor ends a p
   t.equal((await kept(pool, "gate"))[0]!.since.toISOString(), iso(0));
   await listed(pool, "gate", at(70), [line("BTC", "BTC")]);
   t.strictSame(await shortSpans("gate", "BTC"), [
-    `${iso(0)} ${iso(5)} paused begins`,
+    `${iso(0)} ${iso(5)} paused goes on`,
     `${iso(5)} ${iso(65)} unknown begins`,
     `${iso(65)} ${iso(70)} paused goes on`,
   ]);
@@ -113,11 +113,13 @@ void t.test("a single failed reading changes nothing", async (t) => {
 
 void t.test("a span is cut at midnight, and the days add up", async (t) => {
   const hour = (hours: number) => at(hours * 60);
+  await listed(pool, "gate", at(-15), [line("BTC", "BTC")]);
   await listed(pool, "gate", hour(0), [line("BTC", "BTC", "paused")]);
   for (let quarter = 1; quarter <= 4 * 30; quarter += 1)
     await listed(pool, "gate", at(quarter * 15), [line("BTC", "BTC", "paused")]);
   await listed(pool, "gate", at(30 * 60 + 15), [line("BTC", "BTC")]);
   t.strictSame(await shortSpans("gate", "BTC"), [
+    "2026-09-04T11:45:00.000Z 2026-09-04T12:00:00.000Z open goes on",
     "2026-09-04T12:00:00.000Z 2026-09-05T00:00:00.000Z paused begins",
     "2026-09-05T00:00:00.000Z 2026-09-05T18:15:00.000Z paused goes on",
   ]);
@@ -147,7 +149,7 @@ void t.test("a venue that changes its word all the time is unknown, and that is 
   t.match(await kept(pool, "gate"), [{ state: "open", unstable: false }], "six changes within an hour are news");
   await flip("paused");
   t.match(await kept(pool, "gate"), [
-    { state: "unknown", unstable: true, because: "changed 7 times within an hour, most recently to paused" },
+    { state: "unknown", unstable: true, because: "changed more than 6 times within an hour, most recently to paused" },
   ]);
   const { since } = (await kept(pool, "gate"))[0]!;
   await flip("open");
@@ -158,6 +160,88 @@ void t.test("a venue that changes its word all the time is unknown, and that is 
     [{ state: "open", unstable: false, because: null }],
     "until it keeps its word for an hour",
   );
+});
+
+void t.test("a pause is one pause, also if the venue did not list it or its entry was wrong for a while", async (t) => {
+  const paused = [line("BTC", "BTC", "paused"), line("ETH", "ETH")];
+  const because = "[0].chains: expected a list of chains, got null";
+  await listed(pool, "gate", at(0), [line("BTC", "BTC"), line("ETH", "ETH")]);
+  await listed(pool, "gate", at(5), paused);
+  await listed(pool, "gate", at(10), [line("ETH", "ETH")]);
+  t.match(await kept(pool, "gate"), [{ state: "unknown", because: "no longer listed", since: at(10) }, {}]);
+  await listed(pool, "gate", at(15), paused);
+  t.match(await kept(pool, "gate"), [{ state: "paused", since: at(5) }, {}]);
+  await listed(pool, "gate", at(20), [line("ETH", "ETH")], {
+    problem: because,
+    unreadable: [{ asset: "BTC", because }],
+  });
+  await listed(pool, "gate", at(25), paused);
+  await listed(pool, "gate", at(30), [line("BTC", "BTC"), line("ETH", "ETH")]);
+  t.strictSame(await shortSpans("gate", "BTC"), [
+    `${iso(0)} ${iso(5)} open goes on`,
+    `${iso(5)} ${iso(10)} paused begins`,
+    `${iso(10)} ${iso(15)} unknown begins`,
+    `${iso(15)} ${iso(20)} paused goes on`,
+    `${iso(20)} ${iso(25)} unknown begins`,
+    `${iso(25)} ${iso(30)} paused goes on`,
+  ]);
+  t.match(await kept(pool, "gate"), [{ state: "open", since: at(30) }, {}]);
+});
+
+void t.test("a network that only some servers of a venue list is damped as well", async (t) => {
+  await listed(pool, "gate", at(0), [line("BTC", "BTC"), line("ETH", "ETH")]);
+  let changed = 0;
+  for (let minute = 4; minute < 56; minute += 4) {
+    const lines = minute % 8 === 0 ? [line("BTC", "BTC")] : [];
+    changed += (await listed(pool, "gate", at(minute), [...lines, line("ETH", "ETH")]))!.changed;
+  }
+  t.ok(changed <= 14, `${changed} changes of two directions are told, and not 26`);
+  t.match(await kept(pool, "gate"), [{ state: "unknown", unstable: true }, { state: "open" }]);
+});
+
+void t.test("an asset that is no longer read is unknown, and the venue is not said to have dropped it", async (t) => {
+  await listed(pool, "gate", at(0), [line("BTC", "BTC"), line("ETH", "ETH")]);
+  await pool.query(sql`update transfer_asset set published = false where asset = 'BTC'`);
+  t.teardown(() => pool.query(sql`update transfer_asset set published = true`));
+  t.match(await listed(pool, "gate", at(5), [line("ETH", "ETH")]), { changed: 0 });
+  t.match(await kept(pool, "gate"), [{ state: "unknown", because: "no longer read" }, {}]);
+});
+
+void t.test("networks that a venue dropped long ago leave room for new ones", async (t) => {
+  const names = (prefix: string) => Array.from({ length: 450 }, (_, index) => line("BTC", `${prefix}${index}`));
+  await listed(pool, "gate", at(0), names("old"));
+  t.match(await listed(pool, "gate", at(5), names("new")), { added: 50, refused: 400 });
+  t.match(await listed(pool, "gate", at(91 * 1440), names("new")), { added: 400, refused: 0 });
+});
+
+void t.test("old copies with different times do not pass for a list that moves", async (t) => {
+  const moved = async () => {
+    const [row] = await pool.query<{ list_at: Date; list_moved_at: Date }>(sql`
+      select s.list_at, s.list_moved_at from transfer_source s join venue v using (venue_id) where v.venue = 'bitget'
+    `);
+    return row!;
+  };
+  for (const minute of [0, 5, 10, 15, 20])
+    await listed(pool, "bitget", at(minute), [line("BTC", "BTC")], { listAt: at(minute % 10 === 0 ? -60 : -90) });
+  t.strictSame(await moved(), { list_at: at(-60), list_moved_at: at(0) });
+  await listed(pool, "bitget", at(25), [line("BTC", "BTC")], { listAt: at(-59) });
+  t.strictSame(await moved(), { list_at: at(-59), list_moved_at: at(25) });
+});
+
+void t.test("a list with one entry that is wrong is readable, and a single failure later makes no gap", async (t) => {
+  const because = "[7].chains: expected a list of chains, got null";
+  const wrong = { problem: because, unreadable: [{ asset: "TON", because }] };
+  const source = async () => {
+    const [row] = await pool.query<{ problem: string | null; unreadable_since: Date | null }>(sql`
+      select s.problem, s.unreadable_since from transfer_source s join venue v using (venue_id) where v.venue = 'gate'
+    `);
+    return row!;
+  };
+  await listed(pool, "gate", at(0), [line("BTC", "BTC")], wrong);
+  t.strictSame(await source(), { problem: because, unreadable_since: null });
+  await listed(pool, "gate", at(5), null);
+  await listed(pool, "gate", at(10), null);
+  t.strictSame(await source(), { problem: "answered 500", unreadable_since: at(5) });
 });
 
 void t.test("a reading whose claim has ended is not stored", async (t) => {

@@ -56,10 +56,11 @@ void t.test("each line has both directions, and the figures of ninety days", asy
 
 void t.test("the days that upkeep has added up count once", async (t) => {
   const day = 24 * 60;
+  await listed(pool, "gate", ago(3 * day + 15), [line("BTC", "BTC")]);
   for (let minute = 3 * day; minute >= 0; minute -= 15)
     await listed(pool, "gate", ago(minute), [line("BTC", "BTC", minute > 2 * day ? "paused" : "open")]);
   const before = (await transfers()).transfers[0]!.withdrawal;
-  t.match(before, { pauses90d: 1, pausedMinutes90d: day, knownMinutes90d: 3 * day });
+  t.match(before, { pauses90d: 1, pausedMinutes90d: day, knownMinutes90d: 3 * day + 15 });
   await pool.query(sql`call upkeep.refresh_transfers(now())`);
   t.strictSame((await transfers()).transfers[0]!.withdrawal, before);
 });

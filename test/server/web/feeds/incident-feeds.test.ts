@@ -206,17 +206,20 @@ void t.test("a venue has feeds of its own", async (t) => {
   });
 });
 
-void t.test("the board and the page of a venue announce their feeds", async (t) => {
+void t.test("the board and the pages of a venue and of transfers announce their feeds", async (t) => {
   const api = await fresh(t);
-  for (const [page, folder] of [
-    ["/", "/feeds"],
-    ["/venues/okx", "/feeds/okx"],
+  const transfers = ["transfers.atom", "transfers.rss"];
+  for (const [page, folder, files] of [
+    ["/", "/feeds", [...names, "maintenance.ics"]],
+    ["/venues/okx", "/feeds/okx", [...names, "maintenance.ics"]],
+    ["/venues/gate", "/feeds/gate", [...names, "maintenance.ics", ...transfers]],
+    ["/transfers", "/feeds", transfers],
   ] as const) {
     const { html, links } = await getPage(api.port, page);
     const announced = [...html.matchAll(/<link rel="alternate" type="([^"]+)" title="[^"]+" href="([^"]+)"/g)];
     t.strictSame(
       announced.map(([, , href]) => href),
-      [...names, "maintenance.ics"].map((name) => `${folder}/${name}`),
+      files.map((name) => `${folder}/${name}`),
     );
     for (const [, type, href = ""] of announced) {
       t.equal((await api.ask(href)).headers["content-type"], `${type}; charset=utf-8`);

@@ -30,6 +30,7 @@ void t.test("feeds of transfers", async (t) => {
 
   await t.test("a pause is one entry, which is updated when it ends", async (t) => {
     t.strictSame((await read("/feeds/transfers.atom")).entries, []);
+    await listed(pool, "gate", ago(65), [line("USDT", "TRX"), line("BTC", "BTC")]);
     await listed(pool, "gate", ago(60), [line("USDT", "TRX", "paused", "open", "<b>wallet</b>"), line("BTC", "BTC")]);
     const paused = await read("/feeds/transfers.atom");
     t.match(paused.entries, [{ title: "Gate: withdrawals of USDT on Tron are paused" }]);

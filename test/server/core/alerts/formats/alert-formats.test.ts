@@ -15,7 +15,14 @@ import { dispatcherFor, receiverFor } from "../../../../support/alerting.js";
 import { addChannel, happened, native } from "../../../../support/alerts.js";
 import { migratedDatabase } from "../../../../support/database.js";
 import { ago } from "../../../../support/fleet.js";
-import { alertSaying, closedAlert, openedAlert, sent } from "../../../../support/made-alert.js";
+import {
+  alertSaying,
+  closedAlert,
+  openedAlert,
+  pausedAlert,
+  resumedAlert,
+  sent,
+} from "../../../../support/made-alert.js";
 import { until } from "../../../../support/until.js";
 import { service } from "../../../../support/write-alert.js";
 
@@ -146,7 +153,10 @@ const fixedDestinations: Destination[] = [
   { format: "paging", serviceRegion: "eu", routingKey },
 ];
 
-const alerts = [openedAlert(), { ...openedAlert(), kind: "escalated" as const }, closedAlert(), testAlert(sent.at)];
+const alerts: Alert[] = [
+  ...[openedAlert(), { ...openedAlert(), kind: "escalated" as const }, closedAlert(), testAlert(sent.at)],
+  ...[pausedAlert(), resumedAlert()],
+];
 
 void t.test(
   "spec: 3 formats: native to its URL, chat to its URL, paging to the endpoint of its service region",
@@ -306,7 +316,7 @@ const hostile = {
 
 for (const [what, text] of Object.entries(hostile))
   void t.test(`an alert is within the limits with any text of venues: ${what}`, (t) => {
-    for (const alert of [openedAlert(), closedAlert()]) {
+    for (const alert of [openedAlert(), closedAlert(), pausedAlert()]) {
       const message = chat(alertSaying(text, alert));
       const texts = textsOf(message);
       t.ok(message.text.length > 0 && message.text.length < 4_000);
@@ -456,12 +466,15 @@ void t.test("a key is used in its service region only", (t) => {
 
 void t.test("an alert is within the limits with any text of venues", (t) => {
   for (const text of ["long ".repeat(5_000), "\u202e🐙\n".repeat(5_000), ""]) {
-    const { event } = paging(alertSaying(text, openedAlert()));
-    const { summary, source, component } = event.payload;
-    t.ok(summary.length > 0 && summary.length <= 1024, `${summary.length}`);
-    t.ok(source.length > 0 && component.length > 0);
-    t.notMatch(summary, /[\p{Cc}\u202e]/u);
-    t.ok(JSON.stringify(event).length < 10_000);
+    for (const alert of [openedAlert(), pausedAlert()]) {
+      const { event } = paging(alertSaying(text, alert));
+      const { summary, source, component } = event.payload;
+      t.ok(summary.length > 0 && summary.length <= 1024, `${summary.length}`);
+      t.ok(source.length > 0 && component.length > 0);
+      t.ok(event.dedup_key.length <= 255);
+      t.notMatch(summary, /[\p{Cc}\u202e]/u);
+      t.ok(JSON.stringify(event).length < 10_000);
+    }
   }
   t.end();
 });
@@ -490,5 +503,28 @@ void t.test("announced maintenance is said in a chat and to a paging service, wi
   const open = { ...maintenance, until: null, overran: false };
   const unbounded = { ...alert, incident: { ...alert.incident, maintenance: open } };
   t.match(visibleText(unbounded), "announced maintenance with no stated end");
+  t.end();
+});
+
+void t.test("a pause of withdrawals, and its end, are said in a chat and to a paging service", (t) => {
+  const { text } = chat(pausedAlert());
+  t.equal(text, "Kraken declares withdrawals of USDT on Tron paused. Paused since 2026-01-31 09:10:00 UTC.");
+  t.match(visibleText(pausedAlert()), "*The venue's words:* Delayed sends");
+  t.match(visibleText(pausedAlert()), "<https://api.example.org/venues/kraken#transfers|What the venue declares>");
+  t.equal(
+    chat(resumedAlert()).text,
+    "Kraken declares withdrawals of USDT on Tron open again. Paused from 2026-01-31 09:10:00 UTC to 2026-01-31 11:00:00 UTC.",
+  );
+  t.match(visibleText(resumedAlert()), "*Open again*\n<!date^1769857200^");
+  const events = [pausedAlert(), resumedAlert()].map((alert) => paging(alert).event);
+  t.equal(events[0]!.dedup_key, "venuewatch/transfers/kraken/USDT/TRX/withdrawal");
+  t.equal(events[1]!.dedup_key, events[0]!.dedup_key);
+  t.match(events, [
+    { event_action: "trigger", payload: { severity: "warning", source: "kraken", component: "USDT Tron withdrawal" } },
+    { event_action: "resolve", payload: { timestamp: "2026-01-31T09:10:00.000Z" } },
+  ]);
+  t.match(events[0]!.payload.summary, /paused\. Delayed sends$/);
+  const deposits = { ...pausedAlert(), transfer: { ...pausedAlert().transfer, direction: "deposit" as const } };
+  t.not(paging(deposits).event.dedup_key, events[0]!.dedup_key, "each direction is apart");
   t.end();
 });

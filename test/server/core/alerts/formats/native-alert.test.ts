@@ -9,12 +9,12 @@ import type {
   SchemaObject,
 } from "openapi3-ts/oas31";
 import t from "tap";
-import type { Alert } from "../../../../../server/core/alerts/formats/alert.js";
+import type { Alert, IncidentAlert, TransferAlert } from "../../../../../server/core/alerts/formats/alert.js";
 import { formatAlert } from "../../../../../server/core/alerts/formats/format-alert.js";
 import { makeSigningSecret } from "../../../../../server/core/alerts/sealing.js";
 import { testAlert } from "../../../../../server/core/alerts/formats/test-alert.js";
 import { slugPattern } from "../../../../../server/web/board/incident.js";
-import type { alertBody } from "../../../../../server/web/webhook.js";
+import type { alertBody, transferAlertBody } from "../../../../../server/web/webhook.js";
 import type { TypeOf } from "../../../../../server/web/api/shapes.js";
 import { type Db, sql } from "../../../../../shared/database/pool.js";
 import { packagedFile } from "../../../../../shared/config/package.js";
@@ -22,7 +22,7 @@ import { loadRegistry } from "../../../../../shared/registry/load-registry.js";
 import { documentOf, serve } from "../../../../support/api.js";
 import { migratedDatabase } from "../../../../support/database.js";
 import { outage } from "../../../../support/fleet.js";
-import { closedAlert, misfitOf, openedAlert, sent } from "../../../../support/made-alert.js";
+import { closedAlert, misfitOf, openedAlert, pausedAlert, resumedAlert, sent } from "../../../../support/made-alert.js";
 
 const url = "https://hooks.example.org/alerts?team=a";
 const secret = makeSigningSecret();
@@ -108,7 +108,7 @@ void t.test(
     const [first, retry] = [native(openedAlert()), native(openedAlert(), [secret], later)];
     const replay = native(openedAlert(), [former], { ...later, deliveryId: 9 });
     for (const { headers, body } of [first, retry, replay]) {
-      t.equal((JSON.parse(body.toString()) as Alert).eventId, 8123);
+      t.equal((JSON.parse(body.toString()) as IncidentAlert).eventId, 8123);
       t.equal(headers["webhook-id"], "evt_8123");
     }
     t.not(first.headers["x-svc-signature"], retry.headers["x-svc-signature"], "each attempt has a new signature");
@@ -121,7 +121,7 @@ void t.test(
 void t.test("spec: a test alert carries eventId 0 and test true", async (t) => {
   const at = new Date("2026-02-01T00:00:05Z");
   const { headers, body } = native(testAlert(at));
-  const parsed = JSON.parse(body.toString()) as Alert;
+  const parsed = JSON.parse(body.toString()) as IncidentAlert;
   t.match(parsed, { eventId: 0, test: true, at: at.toISOString() });
   t.equal(headers["webhook-id"], "test_77", "every test alert has its own id");
   t.equal(await misfitOf(parsed), null);
@@ -140,7 +140,7 @@ void t.test(
     const closed = await alertOf(pool, "closed");
     const escalated = { ...opened, kind: "escalated" } as const;
     for (const one of [opened, escalated, closed]) {
-      const parsed = JSON.parse(native(one).body.toString()) as Alert;
+      const parsed = JSON.parse(native(one).body.toString()) as IncidentAlert;
       t.equal(parsed.kind, one.kind);
       t.match(parsed.incident.startedAt, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
       t.equal(parsed.incident.startedAt, opened.incident.startedAt);
@@ -157,7 +157,7 @@ void t.test("spec: the incident of an alert is the same object that /v1/incident
   const api = await serve(t, { pool, registry });
   const { body } = await api.ask<{ incidents: unknown[] }>("/v1/incidents");
   const sent = native(await alertOf(pool, "closed")).body.toString();
-  t.strictSame((JSON.parse(sent) as Alert).incident, body.incidents[0]);
+  t.strictSame((JSON.parse(sent) as IncidentAlert).incident, body.incidents[0]);
 
   const { Alert, IncidentsResponse } = documentOf({ registry }).components!.schemas as Record<string, SchemaObject>;
   const { items } = IncidentsResponse!.properties!["incidents"] as { items: ReferenceObject };
@@ -186,7 +186,7 @@ void t.test("the alert's headers are the documented ones", async (t) => {
 
 void t.test("the type of an alert equals that of the API's description", async (t) => {
   type Described = TypeOf<typeof alertBody>;
-  type Native = Alert & Record<"permalink" | "jsonUrl", string>;
+  type Native = IncidentAlert & Record<"permalink" | "jsonUrl", string>;
   // the compiler checks both directions
   const describe = (one: Native): Described => one;
   const make = (one: Widened<Described>): Widened<Native> => one;
@@ -194,6 +194,15 @@ void t.test("the type of an alert equals that of the API's description", async (
   const one = { ...closedAlert(), permalink: address, jsonUrl: address };
   t.strictSame(make(describe(one)), one);
   t.equal(await misfitOf(one), null);
+  type DescribedTransfer = TypeOf<typeof transferAlertBody>;
+  type NativeTransfer = TransferAlert & Record<"permalink" | "jsonUrl", string>;
+  const describeTransfer = (one: NativeTransfer): DescribedTransfer => one;
+  const makeTransfer = (one: Widened<DescribedTransfer>): Widened<NativeTransfer> => one;
+  for (const about of [pausedAlert(), resumedAlert()]) {
+    const other = { ...about, permalink: address, jsonUrl: address };
+    t.strictSame(makeTransfer(describeTransfer(other)), other);
+    t.equal(await misfitOf(other, "TransferAlert"), null);
+  }
 });
 
 /** The same, with any text in place of enumerated words: not all types of schemas have them. */
@@ -204,8 +213,8 @@ type Widened<Value> = Value extends string
     : Value;
 
 /** An alert of the only incident, with the incident as in the API. */
-async function alertOf(db: Db, kind: "opened" | "closed"): Promise<Alert> {
-  const [row] = await db.query<{ body: Alert }>(sql`
+async function alertOf(db: Db, kind: "opened" | "closed"): Promise<IncidentAlert> {
+  const [row] = await db.query<{ body: IncidentAlert }>(sql`
     select a.body from api.alert a join alert_event e using (event_id) where e.kind = ${kind}
   `);
   return row!.body;

@@ -38,14 +38,15 @@ create table transfer_source (
   unended_readings smallint not null default 0,
   -- the newest reading that was understood; null: none was
   read_at          timestamptz,
-  -- what went wrong at the newest reading; null: nothing
+  -- what went wrong at the newest reading, of the whole list or of an entry; null: nothing
   problem          text,
-  problem_since    timestamptz,
-  -- the time that the list gave itself, and when we last saw it move
+  -- since when the whole list cannot be read or understood
+  unreadable_since timestamptz,
+  -- the latest time that the list gave itself, and when we last saw it move
   list_at          timestamptz,
   list_moved_at    timestamptz,
   check ((kind is null) = (because is not null)),
-  check ((problem is null) = (problem_since is null))
+  check (unreadable_since is null or problem is not null)
 );
 
 -- Full addresses, which may contain keys of an operator. Only core may read them.
@@ -64,27 +65,37 @@ create table transfer_line (
   -- by the registry; null: the registry does not know this name
   network       text,
   first_seen_at timestamptz not null,
+  -- since when the list lacks it; null: the newest one has it
+  missing_since timestamptz,
   unique nulls not distinct (venue_id, asset, venue_network)
 );
 
 -- What a venue says of one direction of a line, since when, and what we make of it.
 create table transfer_state (
-  line_id     integer not null references transfer_line,
-  direction   text not null check (direction in ('deposit', 'withdrawal')),
+  line_id         integer not null references transfer_line,
+  direction       text not null check (direction in ('deposit', 'withdrawal')),
   -- as the newest reading has it
-  declared    text not null check (declared in ('open', 'paused', 'unknown')),
+  declared        text not null check (declared in ('open', 'paused', 'unknown')),
   -- as shown: it differs while the venue changes its word too often
-  state       text not null check (state in ('open', 'paused', 'unknown')),
-  unstable    boolean not null default false,
+  state           text not null check (state in ('open', 'paused', 'unknown')),
+  unstable        boolean not null default false,
   -- the venue's words, or ours where it is unknown; null: there are none
-  because     text,
-  -- the first reading that showed this state
-  since       timestamptz not null,
+  because         text,
+  -- The first reading that showed this state. A time in which it was unknown does not end a state.
+  since           timestamptz not null,
+  -- The state began at `since`, and what was before it is known; false once a piece of it is in transfer_span.
+  begins          boolean not null default false,
+  -- the last state that was shown and was not unknown, and since when
+  known           text check (known in ('open', 'paused')),
+  known_since     timestamptz,
   -- what is before it is in transfer_span: at most a day of the running state is not
-  counted_to  timestamptz not null,
-  -- when it changed between open and paused within the last hour
-  flips       timestamptz[] not null default '{}',
-  primary key (line_id, direction)
+  counted_to      timestamptz not null,
+  -- when what is declared changed within the last hour
+  flips           timestamptz[] not null default '{}',
+  -- the alert that told of a pause whose end no alert has told; null: there is none
+  paused_event_id bigint,
+  primary key (line_id, direction),
+  check ((known is null) = (known_since is null))
 );
 
 -- The states that are over, and the days of those that are not. Every piece lies within one UTC day, so that the

@@ -1,23 +1,39 @@
 -- Alerts: what happened, whom to tell, and what became of each delivery.
 
 -- Events that subscribers hear of, written in the transaction that decides them: none can be lost, and none is sent
--- that was not decided. At most one of each kind an incident.
+-- that was not decided. An event is about an incident, with at most one of each kind, or about one direction of a line
+-- of transfers.
 create table alert_event (
-  event_id      bigint generated always as identity primary key,
-  incident_id   bigint not null references incident,
-  kind          text not null check (kind in ('opened', 'escalated', 'closed')),
-  severity      state not null,
-  -- the instant that was decided
-  at            timestamptz not null,
-  recorded_at   timestamptz not null,
+  event_id        bigint generated always as identity primary key,
+  incident_id     bigint references incident,
+  kind            text not null
+  check (kind in ('opened', 'escalated', 'closed', 'transfer_paused', 'transfer_resumed', 'transfer_unknown')),
+  severity        state,
+  -- the instant that was decided; of transfers, the reading that showed it
+  at              timestamptz not null,
+  recorded_at     timestamptz not null,
   -- the engine had been away, and came to this instant much later
-  late          boolean not null,
-  dispatched_at timestamptz,
+  late            boolean not null,
+  dispatched_at   timestamptz,
   -- its incident was retracted before it had left
-  dropped_at    timestamptz,
-  unique (incident_id, kind)
+  dropped_at      timestamptz,
+  line_id         integer references transfer_line,
+  direction       text check (direction in ('deposit', 'withdrawal')),
+  -- the first reading that showed the pause
+  paused_since    timestamptz,
+  -- the venue's words about the present state; null: there are none
+  because         text,
+  -- of the end of a pause: the event that told of its beginning
+  paused_event_id bigint,
+  unique (incident_id, kind),
+  check ((kind like 'transfer%') = (incident_id is null)),
+  check ((incident_id is null) = (severity is null)),
+  check ((incident_id is null) = (line_id is not null and direction is not null and paused_since is not null)),
+  check ((kind in ('transfer_resumed', 'transfer_unknown')) = (paused_event_id is not null))
 );
 
+-- the newest news of incidents
+create index alert_event_of_incident on alert_event (event_id) where incident_id is not null;
 create index alert_event_waiting on alert_event (event_id) where dispatched_at is null and dropped_at is null;
 
 -- Whom to tell, and of what. One that was removed stays, without what is secret: its deliveries are part of the log.
@@ -41,6 +57,8 @@ create table channel (
   categories     text[],
   -- quiet: it hears of incidents during announced maintenance only if they outlast it
   on_maintenance text not null default 'alert' check (on_maintenance in ('alert', 'quiet')),
+  -- assets whose pauses of deposits and withdrawals it hears of; null: none
+  transfers      text[],
   -- what had happened by then was not for it
   after_event_id bigint not null,
   created_at     timestamptz not null,
