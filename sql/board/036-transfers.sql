@@ -158,7 +158,10 @@ as $$
 #variable_conflict use_column
 begin
   return query
-    with notices as materialized (
+    with sources as materialized (
+      select * from api.transfer_sources(transfers_of.at) s where s.kind is not null
+    ),
+    notices as materialized (
       select * from api.transfer_notice
     ),
     recent as materialized (
@@ -191,7 +194,7 @@ begin
           + case when t.state = 'paused' and t.begins then 1 else 0 end as pauses
       from transfer_line l
       join transfer_state t using (line_id)
-      join api.transfer_sources(transfers_of.at) r using (venue_id)
+      join sources r using (venue_id)
       left join transfer_past p using (line_id, direction)
       left join recent x using (line_id, direction)
       cross join lateral (
@@ -244,9 +247,9 @@ begin
     join bodies d on d.line_id = l.line_id and d.direction = 'deposit'
     join bodies w on w.line_id = l.line_id and w.direction = 'withdrawal'
     join transfer_asset a using (asset)
-    join api.transfer_sources(transfers_of.at) r using (venue_id)
+    join sources r using (venue_id)
     left join transfer_network n on n.network = l.network and n.published
-    where a.published and r.kind is not null and (not paused_only or d.paused or w.paused)
+    where a.published and (not paused_only or d.paused or w.paused)
     order by r.place, a.position, n.network nulls last, l.venue_network nulls first;
 end;
 $$;
@@ -317,5 +320,42 @@ begin
     from pauses p
     join transfer_line l using (line_id)
   );
+end;
+$$;
+
+-- The body of /v1/transfers, or of one venue's: of this asset, only lines of which a direction is paused, and so many of
+-- the venue's newest pauses. No row if the database does not have the venue. plpgsql, as above.
+create function api.transfers_body(of_venue text, of_asset text, paused_only boolean, most_pauses integer)
+returns table (generated_at timestamptz, body text)
+language plpgsql stable
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query
+    select
+      k.generated_at,
+      json_build_object(
+        'generatedAt', api.iso(k.generated_at),
+        'stale', false,
+        'ageSeconds', null,
+        'decidedAt', null,
+        'windowFrom', api.iso(greatest(w.from_day, k.generated_at - api.transfer_days() * interval '1 day')),
+        'withdrawalsPaused', t.withdrawals_paused,
+        'depositsPaused', t.deposits_paused,
+        'transfers', t.lines,
+        'sources', api.transfer_source_bodies(k.generated_at, of_venue),
+        'pauses', case when most_pauses = 0 then '[]' else api.transfer_pauses(k.generated_at, of_venue, most_pauses) end
+      )::text as body
+    from api.clock k
+    cross join transfer_window w
+    cross join lateral (
+      select
+        count(*) filter (where (r.withdrawal).state = 'paused')::int as withdrawals_paused,
+        count(*) filter (where (r.deposit).state = 'paused')::int as deposits_paused,
+        coalesce(json_agg(r), '[]') as lines
+      from api.transfers_of(k.generated_at, of_venue, of_asset, paused_only) r
+    ) t
+    where of_venue is null or exists (select from api.venue v where v.venue = of_venue);
 end;
 $$;
