@@ -1,6 +1,7 @@
 /** One venue's WebSocket side: upgrades, faults of connections, and the open sessions. */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import type { Client, FaultKind, ScriptedFault } from "./faults.js";
 import { worldPath } from "./loopback-registry.js";
@@ -124,6 +125,8 @@ function refuse(raw: Socket, status: number, header = ""): void {
 
 // One client's socket at one venue: control frames, data at the registry's rate, and deadlines on the venue's clock.
 
+const compressors = { gzip: gzipSync, deflate: deflateSync, "deflate-raw": deflateRawSync };
+
 /** A client that does not read receives nothing more until it does. */
 const maxBufferedBytes = 1_048_576;
 
@@ -136,6 +139,7 @@ function playVenue(stage: Stage, ws: WebSocket, client: Client): (frame: unknown
   const { region } = client;
   const { market, timeScale, venue, player } = stage;
   const rules = player.socket;
+  const compression = venue.socket?.compression;
   if (!rules) throw new Error(`the world has no socket player for ${venue.id}`);
   const { after, every, later, stop } = makeVenueTimers(timeScale);
   const pushListeners: (() => void)[] = [];
@@ -144,7 +148,7 @@ function playVenue(stage: Stage, ws: WebSocket, client: Client): (frame: unknown
   const session: VenueSession = {
     ws,
     tick: () => market.tick(ageMs),
-    say: (frame) => send(JSON.stringify(frame), rules.binary ?? false),
+    say: (frame) => send(JSON.stringify(frame), rules.binary ?? compression !== undefined),
     sayText: (text) => send(text, false),
     ping: () => isDead() || ws.ping(),
     play,
@@ -204,7 +208,9 @@ function playVenue(stage: Stage, ws: WebSocket, client: Client): (frame: unknown
   }
 
   function send(text: string, binary: boolean) {
-    if (ws.readyState === ws.OPEN && !isDead()) ws.send(binary ? Buffer.from(text) : text, { binary });
+    if (ws.readyState !== ws.OPEN || isDead()) return;
+    const compress = compression && binary ? compressors[compression] : Buffer.from;
+    ws.send(binary ? compress(text) : text, { binary });
   }
 
   function isDead() {

@@ -6,8 +6,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { packagedFile } from "../config/package.js";
 import { nearestWord } from "../text/nearest-word.js";
+import { isListOfParts, isObject, type Part, patchedValue, placeInPatch } from "./json-patch.js";
 import type { PlaceInRegistry, RegistryProblem } from "./registry-problem.js";
 import type { Registry } from "./registry.js";
+import { fromTemplate } from "./templates.js";
 
 /** Ids of the venues in the catalogue. */
 export function catalogueIds(): string[] {
@@ -17,13 +19,22 @@ export function catalogueIds(): string[] {
 
 /** An entry of the catalogue, unchecked; null if it has none with this id. */
 export function catalogueEntry(id: string): unknown {
-  return catalogueIds().includes(id) ? catalogueFile(`venues/${id}`) : null;
+  return catalogueIds().includes(id) ? entryIn(id) : null;
 }
 
 /** Its venues, chains, assets and networks, unchecked. */
 export function wholeCatalogue(): unknown[] {
   const others = ["chains", "assets", "networks"].map(catalogueFile);
-  return [...others, ...catalogueIds().map((id) => catalogueFile(`venues/${id}`))];
+  return [...others, ...catalogueIds().map(entryIn)];
+}
+
+function entryIn(id: string): unknown {
+  const written = catalogueFile(`venues/${id}`);
+  const made = fromTemplate(written);
+  if (made === null) return written;
+  const [problem] = made.problems;
+  if (problem) throw new Error(`registry/venues/${id}.json, ${problem.place.join(".")}: expected ${problem.expected}`);
+  return made.entry;
 }
 
 export interface Expanded {
@@ -35,7 +46,7 @@ export interface Expanded {
 }
 
 /**
- * Replaces ids and overrides in a registry by whole entries, and adds the catalogue's chains, assets and networks if
+ * Replaces ids, overrides and templates in a registry by whole entries, and adds the catalogue's chains, assets and networks if
  * there are any. The file's own assets replace those of the catalogue, so that an operator may choose fewer.
  *
  * @param value any value that was in the file
@@ -45,12 +56,19 @@ export function expand(value: unknown): Expanded {
   if (!isObject(value) || !Array.isArray(value["venues"])) return asWritten;
   const listed: unknown[] = value["venues"];
   const named = listed.map(namedIn);
-  if (named.every((one) => one === null)) return asWritten;
+  const templated = listed.map(fromTemplate);
+  if ([...named, ...templated].every((one) => one === null)) return asWritten;
   const known = catalogueIds();
   const isKnown = (name: Named | null) => name !== null && known.includes(name.id);
-  const venues = named.map((name, index) => (isKnown(name) ? entryOf(name!) : listed[index]));
+  const venues = named.map((name, index) =>
+    isKnown(name) ? entryOf(name!) : (templated[index]?.entry ?? listed[index]),
+  );
   const problems = named.flatMap((name, index): RegistryProblem[] => {
-    if (name === null || isKnown(name)) return [];
+    if (name === null)
+      return (templated[index]?.problems ?? []).map(({ place, expected }) => ({
+        ...{ place: ["venues", index, ...place], expected },
+      }));
+    if (isKnown(name)) return [];
     const near = nearestWord(name.id, known);
     const expected = `the id of a venue of the catalogue, registry/venues${near === null ? "" : `, perhaps ${near}`}`;
     return [{ place: ["venues", index, ...(name.override === undefined ? [] : ["id"])], expected }];
@@ -61,7 +79,10 @@ export function expand(value: unknown): Expanded {
     problems,
     placeInFile(place) {
       const [list, index, ...inner] = place as [string, number, ...PlaceInRegistry];
-      const name = list === "venues" ? (named[index] ?? null) : null;
+      if (list !== "venues") return place;
+      const made = templated[index] ?? null;
+      if (made !== null) return made.entry === null ? place : [list, index, ...placeInPatch(venues[index], made.patch, inner)];
+      const name = named[index] ?? null;
       if (name?.override === undefined || !isKnown(name)) return place;
       return [list, index, "override", ...placeInPatch(venues[index], name.override, inner)];
     },
@@ -88,7 +109,7 @@ function namedIn(listed: unknown): Named | null {
 }
 
 function entryOf({ id, override }: Named): unknown {
-  const entry = catalogueFile(`venues/${id}`);
+  const entry = entryIn(id);
   const result = patchedValue(entry, override);
   const left = componentNames(result);
   const removed = componentNames(entry).filter((name) => !left.includes(name));
@@ -139,66 +160,6 @@ function withoutCounterpart(stream: Part & { counterpart?: unknown }, endpoints:
 
 function catalogueFile(name: string): unknown {
   return JSON.parse(readFileSync(packagedFile(`registry/${name}.json`), "utf8"));
-}
-
-/**
- * A JSON merge patch (RFC 7396), with two additions. A list of named parts may be changed by an object of these names,
- * so that one endpoint can be changed without repeating the others. And null is a value for fields that an entry must
- * have, instead of removing them.
- *
- * @param patch undefined: no change
- */
-function patchedValue(value: unknown, patch: unknown): unknown {
-  if (patch === undefined) return value;
-  if (!isObject(patch)) return patch;
-  if (isListOfParts(value)) return patchedParts(value, patch);
-  // not by assignment, which would set the prototype for a key __proto__
-  const fields = new Map(Object.entries(isObject(value) ? value : {}));
-  for (const [key, change] of Object.entries(patch))
-    if (change === null && !mayBeNull.has(key)) fields.delete(key);
-    else fields.set(key, patchedValue(fields.get(key), change));
-  return Object.fromEntries(fields);
-}
-
-/** Fields that an entry must have, and whose value may be null. */
-const mayBeNull: ReadonlySet<string> = new Set([
-  ...["symbol", "quote", "chain", "socket", "official"],
-  ...["page", "api", "replyWithinMs", "deadAfterMs", "maxConnectionMs", "distribution"],
-]);
-
-interface Part {
-  name: string;
-}
-
-/** Endpoints or streams; not conditions or limits, which an object replaces. */
-function isListOfParts(value: unknown): value is Part[] {
-  return Array.isArray(value) && value.every((item) => isObject(item) && typeof item["name"] === "string");
-}
-
-function patchedParts(parts: Part[], patch: Record<string, unknown>): unknown[] {
-  const changed = parts
-    .filter(({ name }) => !Object.hasOwn(patch, name) || patch[name] !== null)
-    .map((part) => (Object.hasOwn(patch, part.name) ? patchedValue(part, patch[part.name]) : part));
-  const names = parts.map(({ name }) => name);
-  const added = Object.entries(patch)
-    .filter(([name, change]) => change !== null && !names.includes(name))
-    .map(([name, change]) => patchedValue({ name }, change));
-  return [...changed, ...added];
-}
-
-/** The place in a patch for a place in the patched value: parts by name, unless the patch has a whole list. */
-function placeInPatch(value: unknown, patch: unknown, place: PlaceInRegistry): PlaceInRegistry {
-  const [key, ...inner] = place;
-  if (key === undefined) return [];
-  const part = (value as Record<string | number, unknown> | undefined)?.[key];
-  const isNamed = typeof key === "number" && !Array.isArray(patch) && isListOfParts(value);
-  const word = isNamed ? value[key]!.name : key;
-  const change = typeof patch === "object" && patch !== null ? (patch as Record<string, unknown>)[word] : undefined;
-  return [word, ...placeInPatch(part, change, inner)];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 // How an operator's registry differs from the catalogue. Repairs of the catalogue do not reach the parts that differ.

@@ -1,9 +1,9 @@
 import { maskedAddress } from "../text/secrets.js";
 
-/** A copy of a JSON value with other texts. Names of properties stay. */
+/** A copy of a JSON value with other values in place of its texts. Names of properties stay. */
 export function mapTexts(
   value: unknown,
-  change: (text: string, place: PlaceInRegistry) => string,
+  change: (text: string, place: PlaceInRegistry) => unknown,
   place: PlaceInRegistry = [],
 ): unknown {
   if (typeof value === "string") return change(value, place);

@@ -2,7 +2,7 @@
 import { componentsOf } from "./components.js";
 import { credentialRules, headersRules } from "./credentials.js";
 import { parseJsonPath } from "./json-path.js";
-import { type PlaceInRegistry, type RegistryProblem, must } from "./registry-problem.js";
+import { mapTexts, type PlaceInRegistry, type RegistryProblem, must } from "./registry-problem.js";
 import type {
   AnyOf,
   Condition,
@@ -296,14 +296,26 @@ function socketRules(socket: SocketConfig, able: string[] | null, isSound: Sound
       eachItem(["alternatives"], socket.alternatives ?? [], (address) => urlRule([], address)),
     ),
     ...whereSound(ofKeepAlive, ["send", "replyWithinMs"], () => replyRules(keepAlive)),
-    ...whereSound(ofKeepAlive, ["respond"], () =>
-      matchRules(["keepAlive", "respond", "when"], keepAlive.respond?.when, channels),
-    ),
+    ...whereSound(ofKeepAlive, ["respond"], () => [
+      ...matchRules(["keepAlive", "respond", "when"], keepAlive.respond?.when, channels),
+      ...echoRules(["keepAlive", "respond", "message"], keepAlive.respond?.message),
+    ]),
     ...repeatedItems(["streams"], streams, "name"),
     ...eachItem(["streams"], streams, (stream, place) =>
       isObject(stream) ? streamRules(stream, channels, able, soundAt(isSound, place)) : [],
     ),
   ];
+}
+
+/** The paths in an answer that repeats values of the frame. */
+function echoRules(place: PlaceInRegistry, message: unknown): RegistryProblem[] {
+  const problems: RegistryProblem[] = [];
+  mapTexts(message, (text, inner) => {
+    const path = /^\{frame:(.*)\}$/.exec(text)?.[1];
+    if (path !== undefined) problems.push(...pathRule([...place, ...inner], path));
+    return text;
+  });
+  return problems;
 }
 
 function replyRules({ send, replyWithinMs }: SocketConfig["keepAlive"]): RegistryProblem[] {

@@ -234,6 +234,8 @@ export interface SocketConfig {
   halted?: AnyOf;
   /** As `RestEndpoint.alternatives`. */
   alternatives?: string[];
+  /** How the venue compresses each binary frame, apart from the WebSocket's own compression. Absent: it does not. */
+  compression?: FrameCompression;
   keepAlive: KeepAlive;
   /**
    * Documented lifetime of a connection, which is renewed before it ends. Some are months, longer than one `setTimeout`
@@ -242,6 +244,9 @@ export interface SocketConfig {
   maxConnectionMs: number | null;
   streams: Stream[];
 }
+
+/** `deflate`: with zlib's header, as HTTP's encoding of that name; `deflate-raw`: without. */
+export type FrameCompression = "gzip" | "deflate" | "deflate-raw";
 
 /**
  * How the socket is kept alive, and when it counts as dead.
@@ -267,7 +272,10 @@ export interface KeepAlive {
    * documents no limit.
    */
   deadAfterMs: number | null;
-  /** A frame of the server, not of a stream's data, that must be answered (Deribit's test_request). */
+  /**
+   * A frame of the server, not of a stream's data, that must be answered (Deribit's test_request). The text
+   * "{frame:$.path}" in the message is replaced by the value at that path of the frame (HTX's ping).
+   */
   respond?: { when: Match; message: unknown };
 }
 

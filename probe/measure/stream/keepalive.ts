@@ -1,3 +1,5 @@
+import { parseJsonPath } from "../../../shared/registry/json-path.js";
+import { mapTexts } from "../../../shared/registry/registry-problem.js";
 import type { KeepAlive } from "../../../shared/registry/registry.js";
 import { type ChannelNumbers, compileMatch } from "../rest/checks.js";
 
@@ -63,7 +65,7 @@ export function startKeepAlive(
       heardMs = atMs;
     },
     answer(frame, channels) {
-      if (respond && mustAnswer(frame, channels)) actions.send(messageText(respond.message));
+      if (respond && mustAnswer(frame, channels)) actions.send(answerText(respond.message, frame));
     },
     stop() {
       stopped = true;
@@ -86,6 +88,16 @@ export interface KeepAliveActions {
 export function messageText(message: unknown): string {
   const unixSeconds = String(Math.floor(Date.now() / 1000));
   return JSON.stringify(message).replaceAll('"{unixSeconds}"', unixSeconds);
+}
+
+/** The text of an answer to a frame. A string `{frame:$.path}` is replaced by the frame's value there, or null. */
+function answerText(message: unknown, frame: unknown): string {
+  return messageText(
+    mapTexts(message, (text) => {
+      const path = /^\{frame:(.+)\}$/.exec(text)?.[1];
+      return path === undefined ? text : (parseJsonPath(path)(frame) ?? null);
+    }),
+  );
 }
 
 /** Timers of one socket, which end with it. */

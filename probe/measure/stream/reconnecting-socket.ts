@@ -2,7 +2,7 @@ import type { Log } from "../../../shared/log/log.js";
 import { makeOutage } from "../../../shared/log/outage.js";
 import { type Clock, monotonicClock } from "../../../shared/process/clock.js";
 import { publicAddress } from "../../../shared/registry/addresses.js";
-import type { AnyOf, Condition, KeepAlive } from "../../../shared/registry/registry.js";
+import type { AnyOf, Condition, FrameCompression, KeepAlive } from "../../../shared/registry/registry.js";
 import type { Resolver } from "../../network/resolver.js";
 import type { Cause } from "../causes.js";
 import { isUnmeasured } from "../measurement.js";
@@ -25,6 +25,7 @@ export interface ReconnectingSocketOptions {
   blocked?: AnyOf | undefined;
   limited?: AnyOf | undefined;
   halted?: AnyOf | undefined;
+  compression?: FrameCompression | undefined;
   keepAlive: KeepAlive;
   maxConnectionMs: number | null;
   openAfterMs: number;

@@ -45,6 +45,8 @@ export interface SessionOptions {
   limited?: AnyOf | undefined;
   /** A frame that says that the venue does not trade. */
   halted?: AnyOf | undefined;
+  /** Of each binary frame. */
+  compression?: FrameCompression | undefined;
   keepAlive: KeepAlive;
   subscriptions: readonly Subscription[];
   userAgent: string;
@@ -112,6 +114,7 @@ export function startSession(options: SessionOptions): StreamSession {
     ...{ url, headers: headersAt?.(url), userAgent, resolver, onOpen, onHeard, onMessage },
     ...(ca !== undefined && { ca }),
     ...(flow && { flow }),
+    compression: options.compression,
     onDown(down) {
       stop();
       options.onDown(session, down);

@@ -1,9 +1,11 @@
 import type { IncomingMessage } from "node:http";
+import { gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
 import { WebSocket } from "ws";
 import { mebibyte } from "../../../shared/config/byte-units.js";
 import { limitArrival, maxHandshakeBytes, socketLimits } from "../../../shared/http/limits.js";
 import { retryAfterMs } from "../../../shared/http/retry-after.js";
 import type { Fault } from "../../../shared/measurement/sample.js";
+import type { FrameCompression } from "../../../shared/registry/registry.js";
 import { withoutHidden } from "../../../shared/text/secrets.js";
 import type { Resolver } from "../../network/resolver.js";
 import { type Cause, causeOf, causeOfRefusal, unlessOurNetwork } from "../causes.js";
@@ -22,7 +24,9 @@ export interface SocketOptions {
   onOpen: () => void;
   /** Called for frames of any kind, including pings and pongs; once for all that arrived in one chunk. */
   onHeard: (arrival: Arrival) => void;
-  /** Called for a frame of text (valid UTF-8) or of bytes. The callee may keep the buffer. */
+  /** Of each binary frame; frames of text are never compressed like this. */
+  compression?: FrameCompression | undefined;
+  /** Called for a frame of text (valid UTF-8) or of bytes, decompressed. The callee may keep the buffer. */
   onMessage: (frame: Buffer, arrival: Arrival) => void;
   /** Called once when the socket ends for any reason, but not after `close()`. */
   onDown: (down: Down) => void;
@@ -46,7 +50,7 @@ const maxUnsentBytes = mebibyte;
 
 /** Opens one WebSocket. Never throws. */
 export function openSocket(options: SocketOptions): VenueSocket {
-  const { url, resolver, onOpen, onMessage } = options;
+  const { url, resolver, compression, onOpen, onMessage } = options;
   const startMs = performance.now();
   const { hostname } = new URL(url);
   let pingMs: number | null = null;
@@ -65,15 +69,18 @@ export function openSocket(options: SocketOptions): VenueSocket {
     ...{ ...socketLimits, closeTimeout: goodbyeMs },
   });
   const { flow, onHeard } = options;
-  const { opened, onChunk, onFrame, heardMs } = makeInflow({ flow, startMs, onHeard, onFlood });
+  const { opened, onChunk, onDecompressed, onFrame, heardMs } = makeInflow({ flow, startMs, onHeard, onFlood });
   const ending = watchEnding(ws, {
     ...{ hostname, resolver, startMs, heardMs },
     phase: () => connection?.phase ?? "connect",
     onDown: options.onDown,
   });
   ws.on("open", onWsOpen);
-  ws.on("message", (frame: Buffer) => {
+  ws.on("message", (sent: Buffer, isBinary: boolean) => {
     if (ending.isEnded) return;
+    const frame = compression !== undefined && isBinary ? plainFrame(sent, compression) : sent;
+    if (frame === null) return onFlood(`a frame has more than ${maxFrameBytes} bytes when it is decompressed`);
+    if (frame !== sent) onDecompressed(frame);
     const arrival = onFrame(frame);
     // KuCoin also sends JSON in binary frames.
     if (!ending.isEnded) onMessage(frame, arrival);
@@ -133,6 +140,22 @@ export function openSocket(options: SocketOptions): VenueSocket {
 
   function boundUnsent() {
     if (ws.bufferedAmount > maxUnsentBytes) ending.blame("closed", "the peer does not read what we send");
+  }
+}
+
+const decompressors = { gzip: gunzipSync, deflate: inflateSync, "deflate-raw": inflateRawSync };
+
+/**
+ * The decompressed frame; null if it exceeds the limit. A frame that cannot be decompressed stays as it is, and says as
+ * little as any other that is not JSON.
+ */
+function plainFrame(frame: Buffer, compression: FrameCompression): Buffer | null {
+  try {
+    return decompressors[compression](frame, { maxOutputLength: maxFrameBytes });
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code === undefined) throw error;
+    return code === "ERR_BUFFER_TOO_LARGE" ? null : frame;
   }
 }
 

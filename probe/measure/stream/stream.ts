@@ -109,13 +109,13 @@ function openConnections(
   { socket, openAfterMs, userAgent, resolver, ca, log }: StreamsOptions,
   subscriptions: readonly Subscription[],
 ): ReadonlyMap<Subscription, ReconnectingSocket> {
-  const { welcome, blocked, limited, halted, keepAlive, maxConnectionMs } = socket;
+  const { welcome, blocked, limited, halted, compression, keepAlive, maxConnectionMs } = socket;
   const urlOf = ({ stream }: Subscription) => stream.url ?? socket.url;
   const urls = [...new Set(subscriptions.map(urlOf))];
   const opened = urls.map((url) => {
     const served = subscriptions.filter((subscription) => urlOf(subscription) === url);
     const connection = startReconnectingSocket({
-      ...{ url, welcome, blocked, limited, halted, keepAlive, maxConnectionMs, openAfterMs },
+      ...{ url, welcome, blocked, limited, halted, compression, keepAlive, maxConnectionMs, openAfterMs },
       alternatives: url === socket.url ? socket.alternatives : [],
       headersAt: (address) => headersAt(address, socket),
       subscriptions: served,

@@ -1,0 +1,75 @@
+/**
+ * Templates of entries, `registry/templates`: venues that speak one protocol differ in a few values only. An entry with
+ * `template` names one, gives it the values in `with`, and changes the result by its other fields.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { packagedFile } from "../config/package.js";
+import { nearestWord } from "../text/nearest-word.js";
+import { isObject, patchedValue } from "./json-patch.js";
+import { mapTexts, type RegistryProblem } from "./registry-problem.js";
+
+/** A file of `registry/templates`. */
+interface Template {
+  /** What each value is. */
+  parameters: Record<string, string>;
+  /** Used where an entry gives no value. */
+  defaults?: Record<string, unknown>;
+  /** In its texts `{with:name}` stands for a value; a text that is nothing else becomes the value, of any type. */
+  entry: Record<string, unknown>;
+}
+
+export interface FromTemplate {
+  /** The whole entry; null if there are problems. */
+  entry: unknown;
+  /** The fields that the entry changes. */
+  patch: Record<string, unknown>;
+  problems: RegistryProblem[];
+}
+
+/** Null for what names no template. */
+export function fromTemplate(written: unknown): FromTemplate | null {
+  if (!isObject(written) || !Object.hasOwn(written, "template")) return null;
+  const { template: name, with: given = {}, ...patch } = written;
+  const template = templateNamed(name);
+  if (template === null) {
+    const near = nearestWord(String(name), templateNames());
+    const expected = `the name of a file in registry/templates${near === null ? `: ${templateNames().join(", ")}` : `, perhaps ${near}`}`;
+    return { entry: null, patch, problems: [{ place: ["template"], expected }] };
+  }
+  const problems = valueProblems(template, given);
+  if (problems.length > 0) return { entry: null, patch, problems };
+  const values = { ...template.defaults, ...(given as Record<string, unknown>) };
+  const filled = mapTexts(template.entry, (text) => withValues(text, values));
+  return { entry: patchedValue(filled, patch), patch, problems };
+}
+
+function templateNames(): string[] {
+  const files = readdirSync(packagedFile("registry/templates"));
+  return files.map((file) => file.replace(/\.json$/, ""));
+}
+
+function templateNamed(name: unknown): Template | null {
+  if (typeof name !== "string" || !templateNames().includes(name)) return null;
+  return JSON.parse(readFileSync(packagedFile(`registry/templates/${name}.json`), "utf8")) as Template;
+}
+
+function valueProblems({ parameters, defaults = {} }: Template, given: unknown): RegistryProblem[] {
+  if (!isObject(given)) return [{ place: ["with"], expected: "an object with the values of the template" }];
+  const missing = Object.entries(parameters).filter(([name]) => !(name in given) && !(name in defaults));
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(parameters, name));
+  return [
+    ...missing.map(([name, what]) => ({ place: ["with", name], expected: what })),
+    ...unknown.map((name) => ({
+      place: ["with", name],
+      expected: `no such value (known here: ${Object.keys(parameters).join(", ")})`,
+    })),
+  ];
+}
+
+const placeholder = /\{with:([a-zA-Z]+)\}/g;
+
+function withValues(text: string, values: Record<string, unknown>): unknown {
+  const whole = /^\{with:([a-zA-Z]+)\}$/.exec(text)?.[1];
+  if (whole !== undefined) return values[whole];
+  return text.replace(placeholder, (_, name: string) => String(values[name]));
+}
