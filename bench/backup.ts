@@ -50,7 +50,7 @@ async function measure({ folder, sh, urlOf, secret }: Awaited<ReturnType<typeof 
     statementTimeoutMs: 600_000,
   };
   const pool = openPool(url, options);
-  const registry = await loadRegistry(packagedFile("registry/default.json"));
+  const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
   await migrate(pool, registry, log);
   const from = new Date(Date.now() - 5 * playedMs);
   await makeHistory(pool, { days, now: from, log });

@@ -19,7 +19,7 @@ async function startOurs(): Promise<number> {
   const log = makeLog("web", "warn");
   const { port } = await startWeb({
     pool: openPool(database, { applicationName: "web", log }),
-    registry: await loadRegistry(packagedFile("registry/default.json")),
+    registry: await loadRegistry(packagedFile("registry/exchanges.json")),
     ...{ port: 0, host: "127.0.0.1", rateLimit: 0, trustProxy: [], log },
     ...{ baseUrl: "http://localhost", siteUrl: "http://localhost" },
     // all listeners of a benchmark have one address

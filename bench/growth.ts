@@ -49,7 +49,7 @@ export async function benchGrowth(): Promise<Figure[]> {
   const [url] = (await once(createInterface(host.stdout), "line")) as [string];
   const pool = openPool(url, { applicationName: "bench", log });
   try {
-    const registry = await loadRegistry(packagedFile("registry/default.json"));
+    const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
     await migrate(pool, registry, log);
     return await grow(pool, registry, directory);
   } finally {

@@ -1,6 +1,6 @@
 /**
  * Counts what the probes of three regions on one address ask of each origin, at the simulated venues of
- * `registry/default.json`, beside the limits of the real ones. MINUTES=10. It fails if more than half of a limit is
+ * `registry/exchanges.json`, beside the limits of the real ones. MINUTES=10. It fails if more than half of a limit is
  * used.
  */
 import { mkdtemp, rm } from "node:fs/promises";
@@ -23,7 +23,7 @@ const minuteMs = 60_000;
 const startMs = 5_000;
 
 export async function benchLimits(): Promise<Figure[]> {
-  const file = packagedFile("registry/default.json");
+  const file = packagedFile("registry/exchanges.json");
   const { regions } = await loadRegistry(file);
   const registry = await loadRegistry(file, regions.length);
   const askedMs = await requestsOf(registry);

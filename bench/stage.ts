@@ -38,7 +38,7 @@ export interface Stage {
 export async function openStage(): Promise<Stage> {
   const { url, host, end } = process.env.DATABASE_URL ? await onServer(process.env.DATABASE_URL) : await embedded();
   const pool = openPool(url, { applicationName: "bench", log });
-  const registry = await loadRegistry(packagedFile("registry/default.json"));
+  const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
   await migrate(pool, registry, log);
   return {
     url,

@@ -55,7 +55,7 @@ const unbounded = { burst: Infinity, perSecond: Infinity };
 const quiet = makeLog("bench", "error", console.error);
 
 export async function benchStreams(): Promise<Figure[]> {
-  const registry = await loadRegistry("registry/default.json");
+  const registry = await loadRegistry("registry/exchanges.json");
   const figures: Figure[] = [];
   const ratios: number[] = [];
   const paced: { ours: number; bare: number }[] = [];

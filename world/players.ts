@@ -8,13 +8,16 @@ import { bitget } from "./venues/bitget.js";
 import { bitstamp } from "./venues/bitstamp.js";
 import { bybit } from "./venues/bybit.js";
 import { coinbase } from "./venues/coinbase.js";
+import { cryptoCom } from "./venues/crypto-com.js";
 import { deribit } from "./venues/deribit.js";
 import { gate } from "./venues/gate.js";
 import { gemini } from "./venues/gemini.js";
+import { htx } from "./venues/htx.js";
 import { krakenFutures } from "./venues/kraken-futures.js";
 import { kraken } from "./venues/kraken.js";
 import { kucoin, kucoinFutures } from "./venues/kucoin.js";
 import { okx } from "./venues/okx.js";
+import { bithumb, upbit } from "./venues/upbit.js";
 
 const players: Record<string, VenuePlayer> = {
   binance,
@@ -32,6 +35,10 @@ const players: Record<string, VenuePlayer> = {
   "binance-futures": binanceFutures,
   "kraken-futures": krakenFutures,
   "kucoin-futures": kucoinFutures,
+  "crypto-com": cryptoCom,
+  htx,
+  upbit,
+  bithumb,
 };
 
 export function playerOf(venue: Venue): VenuePlayer {

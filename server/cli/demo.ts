@@ -77,7 +77,7 @@ async function demo(days: number): Promise<void> {
     );
   const dataDir = join(settings.dataDir, "demo");
   const registry = registryFile({ ...settings, dataDir });
-  const { regions } = await loadRegistry(packagedFile("registry/default.json"));
+  const { regions } = await loadRegistry(packagedFile("registry/exchanges.json"));
   const regionIds = regions.map(({ id }) => id);
   await requirePorts(portsOfAll(settings, regionIds));
   const log = makeLog("demo", settings.logLevel);
@@ -171,7 +171,7 @@ async function playWorld(): Promise<void> {
   const settings = readSettings();
   const log = makeLog("world", settings.logLevel);
   await runUntilStopped(log, async (life) => {
-    const real = await loadRegistry(packagedFile("registry/default.json"));
+    const real = await loadRegistry(packagedFile("registry/exchanges.json"));
     const { registry, close } = await startOnSamePorts(real, settings);
     life.onClose("venues", close);
     await makeDataDir(settings.dataDir);

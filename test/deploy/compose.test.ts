@@ -72,7 +72,7 @@ void t.test("commands, regions and ports match the code", (t) => {
   for (const [name, { command = [], entrypoint }] of ours)
     if (!entrypoint) t.ok(Object.hasOwn(commands, command[0]!), name);
 
-  const registry = JSON.parse(readFileSync(packagedFile("registry/default.json"), "utf8")) as {
+  const registry = JSON.parse(readFileSync(packagedFile("registry/exchanges.json"), "utf8")) as {
     regions: { id: string }[];
   };
   const probes = programs

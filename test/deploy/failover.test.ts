@@ -42,7 +42,7 @@ void t.test("a failover loses nothing permanently", { skip }, async (t) => {
   const url = `postgres://postgres@${hosts.join(",")}/venuewatch`;
   const pool = openPool(url, { applicationName: "test", log });
   t.teardown(() => pool.close());
-  await migrate(pool, await loadRegistry(packagedFile("registry/default.json")), makeLog("test", "error"));
+  await migrate(pool, await loadRegistry(packagedFile("registry/exchanges.json")), makeLog("test", "error"));
   const receiver = await startReceiver();
   t.teardown(() => receiver.close());
   await addChannel(pool, { to: native(receiver.origin) });

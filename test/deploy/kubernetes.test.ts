@@ -134,7 +134,7 @@ void t.test("programs, ports, regions and logins match the code", (t) => {
     t.ok(pod.terminationGracePeriodSeconds! >= 15, where);
   }
 
-  const registry = JSON.parse(readFileSync(packagedFile("registry/default.json"), "utf8")) as {
+  const registry = JSON.parse(readFileSync(packagedFile("registry/exchanges.json"), "utf8")) as {
     regions: { id: string }[];
   };
   t.same(regions.slice().sort(), registry.regions.map(({ id }) => id).sort());

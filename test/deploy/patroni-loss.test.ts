@@ -47,7 +47,7 @@ void t.test("a failover that loses data", { skip }, async (t) => {
   await making.script("create database venuewatch");
   const url = address("venuewatch");
 
-  const packaged = await loadRegistry(packagedFile("registry/default.json"));
+  const packaged = await loadRegistry(packagedFile("registry/exchanges.json"));
   const world = await startWorld({ registry: narrowed(packaged) });
   t.teardown(() => world.close());
   const receiver = await startReceiver();

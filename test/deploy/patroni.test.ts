@@ -33,7 +33,7 @@ void t.test("a cluster whose primary is killed", { skip }, async (t) => {
   await making.close();
   const pool = openPool(address("venuewatch"), { applicationName: "test", log, statementTimeoutMs: 30_000 });
   t.teardown(() => pool.close());
-  const registry = await loadRegistry(packagedFile("registry/default.json"));
+  const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
   await migrate(pool, registry, makeLog("test", "error"));
 
   const proxied = openPool(await cluster.startProxy(), { applicationName: "test", log, max: 1 });

@@ -301,7 +301,7 @@ async function conflictIs503(t: Test, stage: ProductionStage) {
   const error = (await cancelled) as Error;
   t.match(error, { code: "40001", message: /conflict with recovery/ });
 
-  const registry = await loadRegistry(packagedFile("registry/default.json"));
+  const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
   const api = await serve(t, { pool: { ...reading, file: () => Promise.reject(error) }, registry });
   t.match(await api.ask("/v1/status"), { status: 503, headers: { "retry-after": "5" } });
 }

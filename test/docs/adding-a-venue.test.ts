@@ -29,7 +29,7 @@ async function playerOnThePage(): Promise<VenuePlayer> {
 }
 
 void t.test("a venue that is added as the page describes", async (t) => {
-  const usual = await loadRegistry(packagedFile("registry/default.json"));
+  const usual = await loadRegistry(packagedFile("registry/exchanges.json"));
   const registry = parseRegistry({ ...usual, venues: [JSON.parse(block("json"))] }, "of the page");
   t.pass("its entry is valid");
 

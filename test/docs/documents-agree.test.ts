@@ -52,7 +52,7 @@ function rowsUnder(header: string, path: string): string[][] {
 
 // The addresses that docs/statuspage.md, docs/badges.md and docs/agents.md show exist.
 
-const document = documentOf({ registry: await loadRegistry(packagedFile("registry/default.json")) });
+const document = documentOf({ registry: await loadRegistry(packagedFile("registry/exchanges.json")) });
 /** Addresses outside the API: the service itself, and its pages. */
 const others = [/^\/?$/, /^\/venues\/okx$/];
 

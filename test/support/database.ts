@@ -43,7 +43,7 @@ export async function migratedDatabase(t: Test): Promise<TestDatabase> {
 
 /** The packaged registry, with other cadences for Kraken: many tests make samples of it every five seconds. */
 export async function testRegistry(): Promise<Registry> {
-  const registry = await loadRegistry(packagedFile("registry/default.json"));
+  const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
   const cadencesMs: Record<string, number> = { time: 5000, ticker: 5000, status: 10_000, book: 10_000, trades: 15_000 };
   const quick = (venue: Venue) => ({
     ...venue,

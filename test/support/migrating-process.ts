@@ -28,6 +28,6 @@ const stopping: Pool = {
     }),
 };
 
-await migrate(stopping, await loadRegistry(packagedFile("registry/default.json")), log, new URL(folder));
+await migrate(stopping, await loadRegistry(packagedFile("registry/exchanges.json")), log, new URL(folder));
 process.stdout.write("migrated\n");
 await pool.close();

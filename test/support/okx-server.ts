@@ -14,7 +14,7 @@ import { makeLog } from "../../shared/log/log.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import type { Venue } from "../../shared/registry/registry.js";
 
-export const registry = await loadRegistry("registry/default.json");
+export const registry = await loadRegistry("registry/exchanges.json");
 export const okx = registry.venues.find(({ id }) => id === "okx")!;
 export const { keepAlive, streams } = okx.socket!;
 const quiet = makeLog("test", "error", () => {});

@@ -73,7 +73,7 @@ export async function makePlace(t: Pick<Test, "teardown">, programs: PostgresPro
         env: {
           ...variables,
           PATH: `${programs.folder}:${process.env.PATH}`,
-          ...{ REGISTRY: packagedFile("registry/default.json"), LC_ALL: "C.UTF-8", TZ: "UTC" },
+          ...{ REGISTRY: packagedFile("registry/exchanges.json"), LC_ALL: "C.UTF-8", TZ: "UTC" },
         },
       });
       return stdout;

@@ -75,7 +75,7 @@ export async function setStage(t: Test, postgres: PostgresPrograms): Promise<Pro
   const secrets = join(dir, "secrets");
   const commands = assembleImage(dir);
 
-  const real = await loadRegistry(packagedFile("registry/default.json"));
+  const real = await loadRegistry(packagedFile("registry/exchanges.json"));
   const world = await startWorld({
     registry: { ...real, venues: real.venues.filter(({ id }) => venues.includes(id)) },
     messagesPerMinuteCap: 120,

@@ -11,7 +11,7 @@ import { ago, decide, measured, pastIncident } from "./fleet.js";
 import { codeUnder } from "./code-under.js";
 
 const log = makeLog("test", "error");
-const registry = await loadRegistry(packagedFile("registry/default.json"));
+const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
 
 /** Fills a database with some of everything: raw samples in compressed and open chunks, roll-ups, and an incident. */
 export async function fill(pool: Pool): Promise<void> {

@@ -65,7 +65,7 @@ export interface Engine {
 }
 
 export interface WayOptions extends Pick<WorldOptions, "aged" | "faults" | "players"> {
-  /** Default: `registry/default.json`. */
+  /** Default: `registry/exchanges.json`. */
   registry?: Registry;
   /** These venues of it; by default all, which take twice the time of eight. */
   only?: string[];

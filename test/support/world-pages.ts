@@ -3,7 +3,7 @@ import type { Registry } from "../../shared/registry/registry.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import type { ScriptedPost } from "../../world/notices/posts.js";
 
-export const registry = await loadRegistry("registry/default.json");
+export const registry = await loadRegistry("registry/exchanges.json");
 export const begin = new Date("2026-03-01T12:00:00Z");
 export const at = (minute: number) => new Date(+begin + minute * 60_000);
 

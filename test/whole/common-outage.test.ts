@@ -28,7 +28,7 @@ interface Status {
 await t.test("a common outage is seen from one machine, and stays on record", async (t) => {
   const states = followStates();
   const way = await startWay(t, {
-    ...{ registry: await loadRegistry("registry/default.json"), only: [...failing, ...well] },
+    ...{ registry: await loadRegistry("registry/exchanges.json"), only: [...failing, ...well] },
     machines: Object.fromEntries(regions.map((one) => [one, "one"])),
     onTick: (pool) => states.note(pool),
   });

@@ -63,7 +63,7 @@ const countries: Country[] = [
 
 for (const country of countries)
   void t.test(`a first start in ${country.name}`, { skip }, async (t) => {
-    const registry = ofAnyAge(await loadRegistry("registry/default.json", regions.length));
+    const registry = ofAnyAge(await loadRegistry("registry/exchanges.json", regions.length));
     const states = followStates();
     const way = await startWay(t, {
       ...{ registry, faults: country.faults, onTick: (pool) => states.note(pool) },

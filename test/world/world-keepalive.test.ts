@@ -1,5 +1,5 @@
 /**
- * The fifteen venues enforce their keep-alive rules; in `stream.test.ts` the probe follows them. Venue time runs fifty
+ * The fifteen venues, and those with rules of other kinds, enforce their keep-alive rules; in `stream.test.ts` the probe follows them. Venue time runs fifty
  * times faster, so that minutes take seconds.
  */
 import { setTimeout as delay } from "node:timers/promises";
@@ -7,7 +7,14 @@ import t, { type Test } from "tap";
 import type { SocketConfig } from "../../shared/registry/registry.js";
 import { connect, send, type VenueClient } from "../../world/clients.js";
 import { startWorld, type World } from "../../world/world.js";
-import { registry, venueOf } from "../support/world-pages.js";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
+import { registry as fifteen, venueOf } from "../support/world-pages.js";
+
+/** Venues that are not among the fifteen, and have players of their own. */
+const others = ["crypto-com", "htx", "upbit"];
+
+const { venues } = await loadRegistry("registry/all.json");
+const registry = { ...fifteen, venues: [...fifteen.venues, ...others.map((id) => venues.find((one) => one.id === id)!)] };
 
 interface Offence {
   venue: string;
@@ -52,6 +59,9 @@ const offences: Offence[] = [
   },
   { venue: "kraken-futures", act: subscribe, missed: /no ping for 60000 ms/, code: 1000 },
   { venue: "kucoin-futures", missed: /no frame from the client for 60000 ms/, code: 1000 },
+  { venue: "crypto-com", act: subscribe, missed: /two heartbeats without an answer/, code: 1000 },
+  { venue: "htx", act: subscribe, missed: /two pings without a pong/, code: 1000 },
+  { venue: "upbit", act: subscribe, missed: /nothing sent for 120000 ms/, code: 1000 },
 ];
 
 /** These two wait ten minutes, so they get a separate world that runs still faster. */
@@ -60,7 +70,7 @@ const patient: Offence[] = [
   { venue: "binance-futures", autoPong: false, missed: /no pong within 600000 ms/, code: 1006 },
 ];
 
-void t.test("a rule of each of the fifteen venues is tested", (t) => {
+void t.test("a rule of each of these venues is tested", (t) => {
   const tested = new Set([...offences, ...patient].map(({ venue }) => venue));
   t.same([...tested].sort(), registry.venues.map(({ id }) => id).sort());
   t.end();

@@ -23,7 +23,7 @@ import { startWorld, type World } from "../../world/world.js";
 import { until } from "../support/until.js";
 import { at, begin, outage, registry, venueOf } from "../support/world-pages.js";
 
-const defaultRegistry = await loadRegistry("registry/default.json");
+const defaultRegistry = await loadRegistry("registry/exchanges.json");
 const everyVenue = await loadRegistry("registry/all.json");
 
 void t.test("the world's registry is valid, and leads only to the world", async (t) => {

@@ -35,7 +35,7 @@ export function bodyOf({ body, proof, head, newest, dataTime }: RestEndpoint, ti
     return {
       jsonrpc: "2.0",
       id: body.id,
-      result: resultOf(body, tick, height),
+      result: equalsIn(proof) ?? resultOf(body, tick, height),
     };
   if (head) return built(head.path, hexOr(height, head.encoding));
   const proven =
@@ -48,6 +48,12 @@ export function bodyOf({ body, proof, head, newest, dataTime }: RestEndpoint, ti
     merged,
     proven,
   );
+}
+
+/** The one result that the proof of a request accepts, such as a chain id; undefined: others are good, too. */
+function equalsIn(proof: RestEndpoint["proof"]): unknown {
+  if (typeof proof === "string" || Array.isArray(proof) || !("equals" in proof)) return undefined;
+  return proof.path === "$.result" ? [proof.equals].flat()[0] : undefined;
 }
 
 /**
@@ -107,16 +113,20 @@ function resultOf({ method, params }: Request, tick: Tick, height: number): unkn
 }
 
 /**
- * Answers latestRoundData() of a price feed: round, price, when it began, when it was updated, round. Every other call
- * is answered with one number.
+ * Answers latestRoundData() of a price feed (round, price, when it began, when it was updated, round), getPriceUnsafe()
+ * of Pyth (price, confidence, exponent, when it was published) and getCurrentBlockTimestamp() of Multicall3. Every other
+ * call is answered with one number.
  */
 function called(params: unknown, { id, last, ms }: Tick): string {
   const [{ data }] = params as [{ data: string }];
   const price = Math.round(last * 1e8);
   const seconds = Math.floor(ms / 1000);
-  const isRound = data === "0xfeaf968c";
-  const words = isRound ? [id, price, seconds, seconds, id] : [price];
-  return `0x${words.map(word).join("")}`;
+  const answers: Record<string, number[]> = {
+    "0xfeaf968c": [id, price, seconds, seconds, id],
+    "0x96834ad3": [price, 1000, 8, seconds],
+    "0x0f28c97d": [seconds],
+  };
+  return `0x${(answers[data.slice(0, 10)] ?? [price]).map(word).join("")}`;
 }
 
 function word(value: number): string {

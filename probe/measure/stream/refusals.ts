@@ -5,7 +5,8 @@ import type { Subscription } from "./subscription.js";
  * Finds the subscription that a frame refuses.
  *
  * Venues express it as `{"error":…}`, `{"success":false}`, `{"result":false}`, `{"event":"error"}`, `{"type":"error"}`,
- * `{"event":"alert"}` or `{"status":400}`, or answer with an empty list of served streams. They name the subscription
+ * `{"channel":"rs.error"}`, `{"event":"alert"}`, `{"status":"error"}`, `{"status":400}` or `{"code":40003,"message":…}`,
+ * or answer with an empty list of served streams. They name the subscription
  * by its id, its arguments or its channel. A refusal that names none is attributed to the only stream without data, if
  * there is exactly one.
  *
@@ -26,7 +27,7 @@ export function refusedSubscription(
 /** Whether a frame refuses something. */
 export function isRefusal(frame: unknown): boolean {
   if (!isFields(frame)) return false;
-  const { error, success, result, event, type, status } = frame;
+  const { error, success, result, event, type, channel, status, code, message } = frame;
   return (
     error != null ||
     success === false ||
@@ -34,14 +35,15 @@ export function isRefusal(frame: unknown): boolean {
     result === "false" ||
     (Array.isArray(result) && result.length === 0) ||
     event === "alert" ||
-    [event, type].some(isErrorWord) ||
-    (typeof status === "number" && status >= 400)
+    [event, type, channel, status].some(isErrorWord) ||
+    (typeof status === "number" && status >= 400) ||
+    (typeof code === "number" && code !== 0 && code !== 200 && typeof message === "string")
   );
 }
 
 /** A frame may contain anything, so the type is checked first: converting a value to a string may throw. */
 function isErrorWord(word: unknown): boolean {
-  return typeof word === "string" && /(^|:)error$/.test(word);
+  return typeof word === "string" && /(^|[:.])error$/.test(word);
 }
 
 // The text of a venue's refusal, for the log and for the public evidence of an incident: a short single line, without
@@ -51,7 +53,7 @@ function isErrorWord(word: unknown): boolean {
 const mostCharacters = 200;
 
 /** Fields in which venues state their reasons. Codes come first, because the words alone are often vague. */
-const reasonFields = ["code", "error", "message", "msg", "reason", "ret_msg", "data"];
+const reasonFields = ["code", "err-code", "error", "message", "err-msg", "msg", "reason", "ret_msg", "data"];
 
 /** Characters that move the cursor, break lines or change the writing direction. */
 const blanks = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu;

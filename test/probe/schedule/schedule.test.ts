@@ -186,7 +186,7 @@ void t.test("endpoints of an origin take turns, in all regions and of all venues
 });
 
 void t.test("probes in three regions ask Kraken once a second at most, though they share an address", async (t) => {
-  const registry = await loadRegistry(packagedFile("registry/default.json"), 3);
+  const registry = await loadRegistry(packagedFile("registry/exchanges.json"), 3);
   const slots = slotsOf(registry, ["kraken"]);
   t.ok(slots.length > 1500, `${slots.length} requests an hour`);
   t.ok(shortestMs(slots) > 1000, `${shortestMs(slots)} ms apart`);
@@ -202,7 +202,7 @@ void t.test("the host of a region is another origin", (t) => {
 });
 
 void t.test("limits of some endpoints leave the others of the origin apart", async (t) => {
-  const slots = slotsOf(await loadRegistry(packagedFile("registry/default.json"), 3), ["bitfinex"]);
+  const slots = slotsOf(await loadRegistry(packagedFile("registry/exchanges.json"), 3), ["bitfinex"]);
   t.ok(shortestMs(slots) > 400, `${shortestMs(slots)} ms apart, ${slots.length} requests an hour`);
 });
 

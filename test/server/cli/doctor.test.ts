@@ -254,7 +254,7 @@ void t.test("venuewatch doctor", async (t) => {
 });
 
 void t.test("the doctor warns about old entries, and about entries that end", async (t) => {
-  const registry = await loadRegistry("registry/default.json");
+  const registry = await loadRegistry("registry/exchanges.json");
   const [okx] = registry.venues.filter(({ id }) => id === "okx");
   const until = { date: "2026-10-31", what: "Port 8443 closes", source: "its notice" };
   const dated = { ...registry, venues: [{ ...okx!, checkedAt: "2026-06-01", until }] };

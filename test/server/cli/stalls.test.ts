@@ -232,7 +232,7 @@ void t.test("stalls measure prints thresholds as overrides of a registry", async
   t.match(table, /\nbinance ws:ticker +\d+-\d+-\d+ +\d+-\d+-\d+ +10,000 +0 +7 +7 +7 +7 +10 +0 +0 +15 +0 +0\n/);
   t.match(table, /\nbinance ws:trades .* too few: 9,999 of 10,000 in a region +- +-\n/);
 
-  const list = JSON.parse(readFileSync(packagedFile("registry/default.json"), "utf8")) as { venues: string[] };
+  const list = JSON.parse(readFileSync(packagedFile("registry/exchanges.json"), "utf8")) as { venues: string[] };
   const proposed = JSON.parse(`[${lines.slice(lines.indexOf("{"))}]`) as object[];
   const venues = [...proposed, ...list.venues.filter((id) => id !== venue)];
   const streams = parseRegistry({ ...list, venues }, "it").venues[0]!.socket!.streams;

@@ -88,7 +88,7 @@ async function refuses(t: Test, what: string, env: Record<string, string>, sente
  * nothing listens.
  */
 async function settings(t: Test, changes: Record<string, string | number>): Promise<Record<string, string>> {
-  const real = await loadRegistry(packagedFile("registry/default.json"));
+  const real = await loadRegistry(packagedFile("registry/exchanges.json"));
   const registry = loopbackRegistry(real, () => 9, 1);
   const directory = t.testdir({ "registry.json": JSON.stringify(registry), file: "not a directory" });
   const all = {

@@ -15,7 +15,7 @@ import { notice, said, whole } from "../../support/stored-notices.js";
 import { append, sqlCopy } from "../../support/sql-copy.js";
 
 const log = makeLog("test", "warn");
-const registry = await loadRegistry(packagedFile("registry/default.json"));
+const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
 
 void t.test("concurrent migrators apply each file once to an empty database", async (t) => {
   const url = await emptyDatabase(t);

@@ -18,7 +18,7 @@ import { compressAll, dayMs, retain } from "../../support/rollup-upkeep.js";
 
 const log = makeLog("test", "error");
 const roles = ["vw_probe", "vw_core", "vw_web", "vw_analyst", "vw_definer"];
-const registry = await loadRegistry(packagedFile("registry/default.json"));
+const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
 
 void t.test(
   "a database owner who is no superuser",

@@ -18,7 +18,7 @@ import { superuserMissing } from "../../support/rights.js";
 import { compressAll, dayMs, retain } from "../../support/rollup-upkeep.js";
 
 const log = makeLog("test", "error");
-const registry = await loadRegistry(packagedFile("registry/default.json"));
+const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
 
 const versions = await versionsOn(process.env.DATABASE_URL);
 const [oldest = "", newest = ""] = [versions[0], versions.at(-1)];

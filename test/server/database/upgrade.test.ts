@@ -23,7 +23,7 @@ const server = process.env.DATABASE_URL;
 const longestWaitMs = 5_000;
 const skipEmbedded = !server && "the embedded database runs one transaction at a time";
 const quiet = makeLog("test", "error");
-const registry = await loadRegistry(packagedFile("registry/default.json"));
+const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
 
 /** A step of the next release: a column of the largest table, a column that a view shows, and a table. */
 const nextFiles = {

@@ -6,7 +6,7 @@ import { packagedFile } from "../../../shared/config/package.js";
 import { chainVenues, watchedVenues } from "../../../shared/registry/chain-venues.js";
 import { loadRegistry, parseRegistry } from "../../../shared/registry/load-registry.js";
 
-const fifteen = await loadRegistry(packagedFile("registry/default.json"));
+const fifteen = await loadRegistry(packagedFile("registry/exchanges.json"));
 const all = await loadRegistry(packagedFile("registry/all.json"));
 
 /** REST requests per minute and region, and the components, of each venue of the board. */
@@ -160,7 +160,7 @@ void t.test("each limit is about an origin that its venue asks", (t) => {
 void t.test("three probes on one address use at most half of each limit, and one keeps its cadences", async (t) => {
   const catalogue = (id: string) =>
     JSON.parse(readFileSync(packagedFile(`registry/venues/${id}.json`), "utf8")) as Venue;
-  for (const list of ["registry/default.json", "registry/all.json"]) {
+  for (const list of ["registry/exchanges.json", "registry/all.json"]) {
     const three = await loadRegistry(packagedFile(list), 3);
     const endpoints = three.venues.flatMap((venue) => venue.rest.map((one) => ({ venue, ...one })));
     for (const venue of three.venues)

@@ -38,7 +38,7 @@ CCXT_VENUES: Mapping[str, Mapping[str, str]] = {
 }
 """Ids of venues by ids of ccxt 4.5 and by type of market.
 
-Services may have other venues; these are of `registry/default.json`.
+Services may have other venues; these are of `registry/exchanges.json`.
 """
 
 FORMER_CCXT_IDS: Mapping[str, str] = {

@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL("../../../../../", import.meta.url));
 const folder = fileURLToPath(new URL("../../../../../../shared/recordings/", import.meta.url));
 const skip = existsSync(folder) ? false : `there are no recordings in ${folder}`;
 
-const { venues } = await loadRegistry("registry/default.json");
+const { venues } = await loadRegistry("registry/exchanges.json");
 
 function read<T>(name: string): T {
   return JSON.parse(readFileSync(`${folder}${name}`, "utf8")) as T;
@@ -44,7 +44,7 @@ const checkerSkip = skip || modulesMissing();
 void t.test("every recorded case gets the right judgement", { skip: checkerSkip }, async (t) => {
   // the checker has another path for the registry
   const checker = readFileSync(`${folder}check.mjs`, "utf8")
-    .replace('join(checkout, "registry.json")', 'join(checkout, "registry/default.json")')
+    .replace('join(checkout, "registry.json")', 'join(checkout, "registry/exchanges.json")')
     .replace('new URL(".", import.meta.url)', JSON.stringify(pathToFileURL(folder).href));
   const copy = join(t.testdir({ "check.mjs": checker }), "check.mjs");
   const run = promisify(execFile)(process.execPath, [copy, root]);

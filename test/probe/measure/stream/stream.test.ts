@@ -5,6 +5,7 @@ import { makeFrameTimes, makeMeter } from "../../../../probe/measure/stream/mete
 import { watchSequence } from "../../../../probe/measure/stream/subscription.js";
 import { makeSubscriptionRetries } from "../../../../probe/measure/stream/subscriptions.js";
 import type { Sample } from "../../../../shared/measurement/sample.js";
+import { loadRegistry } from "../../../../shared/registry/load-registry.js";
 import type { Registry, Venue } from "../../../../shared/registry/registry.js";
 import { connect, send } from "../../../../world/clients.js";
 import type { ScriptedFault } from "../../../../world/faults.js";
@@ -44,6 +45,22 @@ void t.test("the probe follows the keep-alive rules of all fifteen venues", asyn
   t.same(violationsOf(world), []);
   t.equal(world.requests({ component: "ws:conn", region }), 16, "none reconnected");
   t.equal(world.openSockets({ region }), 16);
+});
+
+void t.test("the probe echoes pings, reads compressed frames, and subscribes by a list", async (t) => {
+  const ids = ["crypto-com", "htx", "upbit", "bithumb"];
+  const { venues } = await loadRegistry("registry/all.json");
+  const streamsOnly = ids.map((id) => ({ ...venues.find((venue) => venue.id === id)!, rest: [] }));
+  const { world, of, samples } = await startProbing(t, { ...registry, venues: streamsOnly }, 30);
+  const [, htx] = world.registry.venues;
+  // without its pong, HTX closes after fifteen seconds
+  const idler = await connect(htx!.socket!.url);
+  await idler.closed;
+  for (const { id, socket } of streamsOnly)
+    for (const { name } of socket!.streams)
+      await until(() => samples.some((one) => one.venue === id && one.component === `ws:${name}` && one.messages! > 0));
+  t.ok(of("ws:conn").every(({ good }) => good));
+  t.same(violationsOf(world), []);
 });
 
 void t.test("Binance Futures' pings, every three minutes, are answered", async (t) => {

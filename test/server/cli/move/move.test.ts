@@ -27,7 +27,7 @@ import { line, listed } from "../../../support/stored-transfers.js";
 const hourMarks = ["hours_kept", "added_up"];
 
 const log = makeLog("test", "warn");
-const registry = await loadRegistry(packagedFile("registry/default.json"));
+const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
 /** Kept as long as samples, by whole chunks. */
 const weekLevels = ["rest_hour", "stream_hour", "latency_hour", ...addedUp];
 const kills = Number(process.env.MOVE_KILLS ?? 1);

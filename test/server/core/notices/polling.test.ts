@@ -17,7 +17,7 @@ import type { ScriptedFault } from "../../../../world/faults.js";
 import type { ScriptedPost } from "../../../../world/notices/posts.js";
 import { startWorld, type World } from "../../../../world/world.js";
 
-const registry = await loadRegistry(packagedFile("registry/default.json"));
+const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
 const minuteMs = 60_000;
 const begin = Math.floor(Date.now() / minuteMs) * minuteMs - 120 * minuteMs;
 /** This many minutes after the world began, two hours ago. */

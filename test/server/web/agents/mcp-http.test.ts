@@ -22,7 +22,7 @@ import { closed } from "../../../support/closed-schema.js";
 import { answerOf, describedHeaders, falseExamples, headersOf } from "../../../support/openapi-operation.js";
 import { askRaw } from "../../../support/raw-answer.js";
 
-const registry = await loadRegistry(packagedFile("registry/default.json"));
+const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
 
 /** Tools are tested elsewhere: nothing here needs the database. */
 async function served(t: Test, options: { rateLimit?: number; baseUrl?: string; trustProxy?: string[] } = {}) {

@@ -160,7 +160,7 @@ async function databaseIsBusy(t: Test, { pool, registry, url }: TestDatabase): P
 }
 
 void t.test("a database without our schema is not ready", async (t) => {
-  const registry = await loadRegistry(packagedFile("registry/default.json"));
+  const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
   const url = await emptyDatabase(t);
   const api = await serve(t, { pool: poolOf(t, url), registry });
   for (const path of dataRoutesOf(registry)) await unavailable(t, api, path);

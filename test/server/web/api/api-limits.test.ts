@@ -13,7 +13,7 @@ import { rulesRow } from "../../../../shared/rules/engine-rules.js";
 import { type Api, serve } from "../../../support/api.js";
 import { until } from "../../../support/until.js";
 
-const registry = await loadRegistry(packagedFile("registry/default.json"));
+const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
 
 /** For requests that need no database. */
 async function serveWithoutDatabase(

@@ -44,7 +44,7 @@ void t.test("the comparison of venues", async (t) => {
 
   await t.test("spec: an allowed category without measured venues is 200 with an empty list", async (t) => {
     await forget(pool);
-    const few = await loadRegistry(packagedFile("registry/default.json"));
+    const few = await loadRegistry(packagedFile("registry/exchanges.json"));
     await migrate(pool, few, log);
     const none = await comparison(await serve(t, { pool, registry: few }), "?category=oracle");
     const uptime = { uptimePct: null, coveragePct: null, uptimePctLow: null, uptimePctHigh: null };

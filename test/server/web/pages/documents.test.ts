@@ -11,7 +11,7 @@ import { getPage, type ReadPage } from "../../../support/page.js";
 import { browserAccept, deadAnchorsOf, idsOf } from "../../../support/page-anchors.js";
 import { askRaw } from "../../../support/raw-answer.js";
 
-const registry = await loadRegistry(packagedFile("registry/default.json"));
+const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
 
 async function served(t: Test): Promise<number> {
   const log = makeLog("test", "error");

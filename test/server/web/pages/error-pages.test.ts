@@ -14,7 +14,7 @@ import { migratedDatabase } from "../../../support/database.js";
 import { ago, pastIncident } from "../../../support/fleet.js";
 import { askRaw } from "../../../support/raw-answer.js";
 
-const registry = await loadRegistry(packagedFile("registry/default.json"));
+const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
 
 async function servedWithout(t: Test, rateLimit = 0): Promise<number> {
   const log = makeLog("test", "error", () => {});

@@ -166,7 +166,7 @@ void t.test("spec: the incident of an alert is the same object that /v1/incident
 });
 
 void t.test("the alert's headers are the documented ones", async (t) => {
-  const registry = await loadRegistry(packagedFile("registry/default.json"));
+  const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
   const { webhooks } = documentOf({ registry });
   const { post } = webhooks!["alert"] as PathItemObject;
   const described = post!.parameters as ParameterObject[];
