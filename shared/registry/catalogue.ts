@@ -46,8 +46,9 @@ export interface Expanded {
 }
 
 /**
- * Replaces ids, overrides and templates in a registry by whole entries, and adds the catalogue's chains, assets and networks if
- * there are any. The file's own assets replace those of the catalogue, so that an operator may choose fewer.
+ * Replaces ids, overrides and templates in a registry by whole entries, and adds the catalogue's chains, assets and
+ * networks if there are any. The file's own assets replace those of the catalogue, so that an operator may choose
+ * fewer.
  *
  * @param value any value that was in the file
  */
@@ -81,7 +82,7 @@ export function expand(value: unknown): Expanded {
       const [list, index, ...inner] = place as [string, number, ...PlaceInRegistry];
       if (list !== "venues") return place;
       const made = templated[index] ?? null;
-      if (made !== null) return made.entry === null ? place : [list, index, ...placeInPatch(venues[index], made.patch, inner)];
+      if (made !== null) return [list, index, ...made.placeInWritten(inner)];
       const name = named[index] ?? null;
       if (name?.override === undefined || !isKnown(name)) return place;
       return [list, index, "override", ...placeInPatch(venues[index], name.override, inner)];

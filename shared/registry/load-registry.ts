@@ -42,19 +42,34 @@ export function parseRegistry(
   name: string,
   { repeated = [], probes = 1 }: ParseOptions = {},
 ): Registry {
-  const expanded = expand(value);
+  return parsed(expand(value), `The registry ${masked(name)}`, repeated, probes);
+}
+
+/**
+ * A registry with one entry, which stands alone in a file: messages name places within the entry.
+ *
+ * @throws UserError as `parseRegistry`
+ */
+export function parseEntry(entry: unknown, name: string, repeated: string[] = []): Registry {
+  const expanded = expand({ probeIntervalMs: 5000, regions: [{ id: "here", name: "Here" }], venues: [entry] });
+  const placeInFile = (place: PlaceInRegistry) => expanded.placeInFile(place).slice(["venues", 0].length);
+  return parsed({ ...expanded, placeInFile }, `The entry ${masked(name)}`, repeated, 1);
+}
+
+/** @param what it is, to begin a message with */
+function parsed(expanded: Expanded, what: string, repeated: string[], probes: number): Registry {
   const problems = [...repeated, ...registryProblems(expanded)];
-  if (problems.length > 0) throw wrongRegistry(name, problems);
+  if (problems.length > 0) throw wrongRegistry(what, problems);
   const resolved = withinLimits(withWords(expanded.value as Registry), probes);
-  if (resolved.problems.length > 0) throw wrongRegistry(name, resolved.problems);
+  if (resolved.problems.length > 0) throw wrongRegistry(what, resolved.problems);
   const chainProblems = chainIdProblems(resolved.registry);
-  if (chainProblems.length > 0) throw wrongRegistry(name, chainProblems);
+  if (chainProblems.length > 0) throw wrongRegistry(what, chainProblems);
   hideTexts(ownSecretsOf(resolved.registry));
   return resolved.registry;
 }
 
-function wrongRegistry(name: string, problems: string[]): UserError {
-  return new UserError([`The registry ${masked(name)} is wrong:`, ...problems].join("\n"));
+function wrongRegistry(what: string, problems: string[]): UserError {
+  return new UserError([`${what} is wrong:`, ...problems].join("\n"));
 }
 
 /** Gives each endpoint the venue's `blocked` and `limited`, unless it has its own. */
@@ -85,10 +100,15 @@ function registryProblems({ value, problems: known, placeInFile }: Expanded): st
   const isSound = (place: PlaceInRegistry) =>
     shape.every((problem) => !liesWithin(problem.place, place) && !liesWithin(place, problem.place));
   const problems = [...shape, ...registryRules(value, isSound)];
-  const lines = problems.map((problem) => problemLine(problem, placeInFile(problem.place), value));
+  const lines = distinct(problems.map((problem) => problemLine(problem, placeInFile(problem.place), value)));
   if (lines.length <= maxLines) return lines;
   const left = lines.length - maxLines;
   return [...lines.slice(0, maxLines), `… and ${left} more problems`];
+}
+
+/** A value that a template uses in several places is wrong in all of them. */
+function distinct(lines: string[]): string[] {
+  return [...new Set(lines)];
 }
 
 interface SchemaNode {

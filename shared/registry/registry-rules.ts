@@ -55,9 +55,9 @@ function hostsRules(hosts: Region["hosts"], isSound: Sound): RegistryProblem[] {
   );
 }
 
-/** An override that is left stands for an entry that could not be found. */
+/** An override or a template that is left stands for an entry that could not be made. */
 function isWhole(venue: unknown): boolean {
-  return isObject(venue) && !("override" in venue);
+  return isObject(venue) && !("override" in venue) && !("template" in venue);
 }
 
 /** A name that stands for two assets, or two networks, would be read as either. */

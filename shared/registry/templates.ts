@@ -2,11 +2,11 @@
  * Templates of entries, `registry/templates`: venues that speak one protocol differ in a few values only. An entry with
  * `template` names one, gives it the values in `with`, and changes the result by its other fields.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { packagedFile } from "../config/package.js";
 import { nearestWord } from "../text/nearest-word.js";
-import { isObject, patchedValue } from "./json-patch.js";
-import { mapTexts, type RegistryProblem } from "./registry-problem.js";
+import { isObject, patchedValue, placeInPatch } from "./json-patch.js";
+import { mapTexts, type PlaceInRegistry, type RegistryProblem, valueAt } from "./registry-problem.js";
 
 /** A file of `registry/templates`. */
 interface Template {
@@ -21,9 +21,9 @@ interface Template {
 export interface FromTemplate {
   /** The whole entry; null if there are problems. */
   entry: unknown;
-  /** The fields that the entry changes. */
-  patch: Record<string, unknown>;
   problems: RegistryProblem[];
+  /** Where what was written has, or could have, what is at a place of `entry`: in `with`, or in its other fields. */
+  placeInWritten: (place: PlaceInRegistry) => PlaceInRegistry;
 }
 
 /** Null for what names no template. */
@@ -31,16 +31,38 @@ export function fromTemplate(written: unknown): FromTemplate | null {
   if (!isObject(written) || !Object.hasOwn(written, "template")) return null;
   const { template: name, with: given = {}, ...patch } = written;
   const template = templateNamed(name);
-  if (template === null) {
-    const near = nearestWord(String(name), templateNames());
-    const expected = `the name of a file in registry/templates${near === null ? `: ${templateNames().join(", ")}` : `, perhaps ${near}`}`;
-    return { entry: null, patch, problems: [{ place: ["template"], expected }] };
-  }
+  if (template === null) return refused([{ place: ["template"], expected: templateWords(name) }]);
   const problems = valueProblems(template, given);
-  if (problems.length > 0) return { entry: null, patch, problems };
+  if (problems.length > 0) return refused(problems);
   const values = { ...template.defaults, ...(given as Record<string, unknown>) };
-  const filled = mapTexts(template.entry, (text) => withValues(text, values));
-  return { entry: patchedValue(filled, patch), patch, problems };
+  const valueNames = new Map<string, string>();
+  const filled = mapTexts(template.entry, (text, place) => {
+    for (const [, value = ""] of text.matchAll(placeholder))
+      valueNames.set(namedPlace(template.entry, {}, place), value);
+    return withValues(text, values);
+  });
+  const entry = patchedValue(filled, patch);
+  return { entry, problems, placeInWritten };
+
+  function placeInWritten(place: PlaceInRegistry): PlaceInRegistry {
+    const ofFields = placeInPatch(entry, patch, place);
+    const value = valueNames.get(namedPlace(entry, patch, place));
+    return value === undefined || valueAt(patch, ofFields) !== undefined ? ofFields : ["with", value];
+  }
+}
+
+function refused(problems: RegistryProblem[]): FromTemplate {
+  return { entry: null, problems, placeInWritten: (place) => place };
+}
+
+function templateWords(name: unknown): string {
+  const near = nearestWord(String(name), templateNames());
+  return `the name of a file in registry/templates${near === null ? `: ${templateNames().join(", ")}` : `, perhaps ${near}`}`;
+}
+
+/** With the names of parts, whose indices a change of the list may move. */
+function namedPlace(entry: unknown, patch: object, place: PlaceInRegistry): string {
+  return JSON.stringify(placeInPatch(entry, patch, place));
 }
 
 function templateNames(): string[] {

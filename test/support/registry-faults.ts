@@ -73,7 +73,7 @@ const rows: [at: string, value: unknown, ...expected: string[]][] = [
   [".rest.0.proof.0.equals", [], "a text, a number, true or false, or a list of one or more of them"],
   [".rest.0.newest.unit", "days", "one of ns, us, ms, s, iso, id"],
   [".rest.0.dataTime.unit", "id", "one of ns, us, ms, s, iso"],
-  [".rest.0.dataTime.staleAfterMs", undefined, duration],
+  [".rest.0.dataTime.staleAfterMs", undefined, "a whole number of milliseconds from 100 to 172800000 (two days)"],
   [
     "chains.ethereum",
     12000,
@@ -295,6 +295,19 @@ const rows: [at: string, value: unknown, ...expected: string[]][] = [
     ".socket.keepAlive.replyWithinMs: expected null with send.kind none, found 10000",
   ],
   [".socket.keepAlive.respond.when.path", "$x", noPath("$x", 2)],
+  [
+    ".socket.keepAlive.respond.message",
+    { pong: "{frame:$.ping..id}" },
+    `.socket.keepAlive.respond.message.pong: expected ${noPath("$.ping..id", 7)}, found "…"`,
+  ],
+  [
+    ".socket.keepAlive.respond.message",
+    ["pong", "{frame:ping}"],
+    '.socket.keepAlive.respond.message[1]: expected a path (expected $ at character 1 of "ping", found "p"), found "…"',
+  ],
+  [".socket.keepAlive.respond.message", { pong: "{frame:$.ping.id}", at: "{unixSeconds}" }],
+  [".socket.compression", "brotli", "one of gzip, deflate, deflate-raw"],
+  [".socket.compression", "deflate-raw"],
   [
     ".socket.streams.0.match.equals",
     "{chanId:ticker}",
