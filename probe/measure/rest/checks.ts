@@ -65,9 +65,8 @@ export function compileAnswerCheck({
   const dataMsOf = dataTime && compileTime(dataTime, 0);
 
   return function checkAnswer(body, contentEncoding) {
-    const bytes = decodedBody(body, contentEncoding);
-    const parsed = bytes && parsedJson(withoutMark(bytes), jsonLimits.measured);
-    if (parsed === null || "excess" in parsed) return { ...badVerdict, said: null };
+    const parsed = parsedBody(body, contentEncoding);
+    if (parsed === null) return { ...badVerdict, said: null };
     // a firewall in front of the venue has its words in a page
     const words = "text" in parsed ? parsed.text : parsed.value;
     if (isBlocked(words)) return { ...badVerdict, said: "blocked" };
@@ -83,6 +82,16 @@ export function compileAnswerCheck({
       dataMs: dataMsOf?.(answer) ?? null,
     };
   };
+}
+
+/** The JSON of a body, or its text if it is none; null if it cannot be decompressed, or has too many parts. */
+export function parsedBody(
+  body: Buffer,
+  contentEncoding: string | string[] | undefined,
+): { value: unknown } | { text: string } | null {
+  const bytes = decodedBody(body, contentEncoding);
+  const parsed = bytes && parsedJson(withoutMark(bytes), jsonLimits.measured);
+  return parsed === null || "excess" in parsed ? null : parsed;
 }
 
 /** Checks whether a parsed answer contains its proof. */

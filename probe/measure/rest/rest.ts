@@ -32,8 +32,9 @@ export interface Rest {
    * redirects. The measurement never rejects.
    *
    * @param verdict judges the age of its data; absent: any age is good
+   * @param check judges its answers; default: by the entry
    */
-  endpoint(endpoint: RestEndpoint, verdict?: AgeVerdict): Measure;
+  endpoint(endpoint: RestEndpoint, verdict?: AgeVerdict, check?: AnswerCheck): Measure;
   close(): Promise<void>;
 }
 
@@ -145,9 +146,9 @@ export function makeRest({ userAgent, resolver, clock, ca, pauses }: RestOptions
   }
 
   return {
-    endpoint(endpoint, verdict) {
+    endpoint(endpoint, verdict, check = compileAnswerCheck(endpoint)) {
       const { url, alternatives = [], expectStatus, timeoutMs } = endpoint;
-      const judgement = { expectStatus, check: compileAnswerCheck(endpoint), verdict: verdict ?? null };
+      const judgement = { expectStatus, check, verdict: verdict ?? null };
       const addresses = [url, ...alternatives].map((one) => addressOf(planOf(one, endpoint, userAgent, judgement)));
       const [only] = addresses;
       if (alternatives.length === 0)

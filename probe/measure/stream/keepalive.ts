@@ -10,8 +10,8 @@ export function startKeepAlive(
 ): {
   /** Must be called for every received frame, including pings and pongs, with `performance.now()`. */
   heard(atMs: number): void;
-  /** Answers a frame that is no stream's data, if the venue demands an answer to it. */
-  answer(frame: unknown, channels: ChannelNumbers): void;
+  /** Answers a frame that is no stream's data, if the venue demands an answer to it. Returns whether it does. */
+  answer(frame: unknown, channels: ChannelNumbers): boolean;
   stop(): void;
 } {
   const mustAnswer = respond ? compileMatch(respond.when) : () => false;
@@ -65,7 +65,9 @@ export function startKeepAlive(
       heardMs = atMs;
     },
     answer(frame, channels) {
-      if (respond && mustAnswer(frame, channels)) actions.send(answerText(respond.message, frame));
+      if (!respond || !mustAnswer(frame, channels)) return false;
+      actions.send(answerText(respond.message, frame));
+      return true;
     },
     stop() {
       stopped = true;

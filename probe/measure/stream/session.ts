@@ -7,6 +7,7 @@ import {
   type AnyOf,
   type Condition,
   conditionsOf,
+  type FrameCompression,
   type KeepAlive,
   type SocketConfig,
   type Stream,
@@ -61,6 +62,8 @@ export interface SessionOptions {
   onServed(session: StreamSession, subscription: Subscription): void;
   /** `frame` is parsed. */
   onData(session: StreamSession, subscription: Subscription, frame: unknown, arrival: Arrival): void;
+  /** For frames that are no stream's data: parsed, or a text that is not JSON. `isAnswered`: by the keep-alive rule. */
+  onOther?(frame: unknown, isAnswered: boolean): void;
   onTrouble(session: StreamSession, subscription: Subscription, trouble: SubscriptionError): void;
   onDown(session: StreamSession, down: Down): void;
   patience?: Partial<Patience>;
@@ -98,6 +101,7 @@ const longestNotice = 64 * 1024;
 
 const refusalMessages = { blocked: "the venue refuses us", limited: "the venue asks us to wait" };
 
+// eslint-disable-next-line max-lines-per-function -- all steps share the state of one socket
 export function startSession(options: SessionOptions): StreamSession {
   const { url, headersAt, subscriptions, userAgent, resolver, ca, flow } = options;
   const patience = { ...usualPatience, ...options.patience };
@@ -189,14 +193,21 @@ export function startSession(options: SessionOptions): StreamSession {
     const value = parsedFrame(frame);
     const isShort = frame.length <= longestNotice;
     if (value === undefined) {
-      if (isShort) onWords(frame.toString("utf8"));
+      if (isShort) onText(frame.toString("utf8"));
       return;
     }
     const spoken = subscriptions.filter((subscription) => isDataOf.get(subscription)!(value, channels));
     for (const subscription of spoken)
       if (heard.has(subscription) || socketSubscriptions.hear(subscription))
         options.onData(session, subscription, value, arrival);
-    if (spoken.length === 0 && isShort) onNotice(value);
+    if (spoken.length > 0) return;
+    const isAnswered = isShort && onNotice(value);
+    options.onOther?.(value, isAnswered);
+  }
+
+  function onText(text: string) {
+    onWords(text);
+    options.onOther?.(text, false);
   }
 
   /** @param frame a text if it is not JSON */
@@ -205,13 +216,15 @@ export function startSession(options: SessionOptions): StreamSession {
     if (refusal !== null) socket.blame(refusal, `${refusalMessages[refusal]}: ${refusalWords(frame)}`);
   }
 
-  function onNotice(frame: unknown) {
+  /** Returns whether the keep-alive rule answered it. */
+  function onNotice(frame: unknown): boolean {
     onWords(frame);
-    if (socket.isEnded()) return;
+    if (socket.isEnded()) return false;
     if (!isWelcomed && isWelcome?.(frame)) welcomed();
-    keepAlive?.answer(frame, channels);
+    const isAnswered = keepAlive?.answer(frame, channels) ?? false;
     channels = withChannel(frame, channels, subscriptions.length);
     socketSubscriptions.onNotice(frame);
+    return isAnswered;
   }
 
   function stop() {
