@@ -1,11 +1,12 @@
 /** Measures a venue once, with the probe's own code. */
 import { isUnmeasured } from "../../probe/measure/measurement.js";
 import type { Measure } from "../../probe/measure/rest/rest.js";
-import { openSocket } from "../../probe/measure/stream/socket.js";
+import { type Down, openSocket } from "../../probe/measure/stream/socket.js";
 import type { Resolver } from "../../probe/network/resolver.js";
 import type { Fault } from "../../shared/measurement/sample.js";
 import { headersAt } from "../../shared/registry/credentials.js";
 import type { RestEndpoint, Venue } from "../../shared/registry/registry.js";
+import { plainText } from "../../shared/text/untrusted-text.js";
 
 /** The result for one endpoint or socket. */
 export interface MeasuredPart {
@@ -26,7 +27,7 @@ export interface MeasuredPart {
   certificateExpiresAt: Date | null;
 }
 
-const nothingKnown = {
+export const nothingKnown = {
   ...{ sharedWith: [], fault: null, unmeasured: null, httpStatus: null },
   ...{ detail: null, tookMs: null, certificateExpiresAt: null },
 } as const;
@@ -178,10 +179,7 @@ function socketOnce({
         socket.close();
         end({ ...part, tookMs: latencyUs / 1000, certificateExpiresAt: connection.certificateExpiresAt });
       },
-      onDown({ cause, detail }) {
-        if ("unmeasured" in cause) return end({ ...part, unmeasured: cause.unmeasured, detail });
-        end({ ...part, fault: cause.fault, httpStatus: cause.httpStatus ?? null, detail });
-      },
+      onDown: (down) => end({ ...part, ...partOfDown(down) }),
     });
 
     function onDeadline() {
@@ -194,4 +192,25 @@ function socketOnce({
       resolve(measured);
     }
   });
+}
+
+/** Why a socket is not open. */
+export function partOfDown({ cause, detail }: Down): Partial<MeasuredPart> {
+  if (isUnmeasured(cause)) return { unmeasured: cause.unmeasured, detail };
+  return { fault: cause.fault, httpStatus: cause.httpStatus ?? null, detail };
+}
+
+/** What `--json` prints of a part. Fields are only added. */
+export function partJson({ component, fault, unmeasured, httpStatus, tookMs, detail }: MeasuredPart): object {
+  return {
+    ...{ component, good: fault === null && unmeasured === null, fault, unmeasured, httpStatus },
+    ...{ ms: tookMs === null ? null : Math.round(tookMs), detail: detail === null ? null : plainText(detail, 200) },
+  };
+}
+
+/** A part that is not good, in a few words. */
+export function partText({ component, fault, unmeasured, httpStatus, detail }: MeasuredPart): string {
+  const status = httpStatus === null ? "" : ` (status ${httpStatus})`;
+  const more = status === "" && detail !== null ? `, ${plainText(detail, 80)}` : status;
+  return `${component}: ${fault ?? `not measured, ${unmeasured}`}${more}`;
 }

@@ -10,12 +10,12 @@ import { parseRegistry } from "../../shared/registry/load-registry.js";
 import type { Limit, Registry } from "../../shared/registry/registry.js";
 import { didYouMean } from "../../shared/text/nearest-word.js";
 import { runToEnd } from "../process/lifecycle.js";
-import type { Action, Given } from "./command.js";
+import type { Actions, Given } from "./command.js";
 import { plainTable, print } from "./print.js";
 
 export const help = `The file REGISTRY lists the regions, and the venues and how each is measured.`;
 
-export const actions: Record<string, Action> = {
+export const actions: Actions["actions"] = {
   check: {
     summary: "list what may no longer be true, and the requests beside the limits of venues",
     help: `Lists how often the probes of one address ask each origin, beside the limits of the venues; entries that were
@@ -40,6 +40,10 @@ not have may contain keys, so they are cut. With --secrets they are whole, and t
     words: ["[VENUE]"],
     options: { secrets: { type: "boolean", help: "print whole addresses, with the keys in them" } },
     run: showRegistry,
+  },
+  try: {
+    summary: "measure the venue of an entry once, and print what each of its paths finds",
+    load: () => import("./try/try.js"),
   },
 };
 

@@ -9,7 +9,7 @@ import { didYouMean } from "../../../shared/text/nearest-word.js";
 import { plainText } from "../../../shared/text/untrusted-text.js";
 import type { Given, Options } from "../command.js";
 import { endWithAnswer } from "../exit.js";
-import type { MeasuredPart } from "../measured-once.js";
+import { type MeasuredPart, partJson, partText } from "../measured-once.js";
 import { plainTable } from "../print.js";
 import { serviceAt, urlOption } from "../service.js";
 import { stateCodes } from "../status.js";
@@ -106,13 +106,6 @@ export function reportJson(url: string, verdict: CheckVerdict, { evidence, typic
   };
 }
 
-function partJson({ component, fault, unmeasured, httpStatus, tookMs, detail }: MeasuredPart): object {
-  return {
-    ...{ component, good: fault === null && unmeasured === null, fault, unmeasured, httpStatus },
-    ...{ ms: tookMs === null ? null : Math.round(tookMs), detail: detail === null ? null : plainText(detail, 200) },
-  };
-}
-
 export function reportText(verdict: CheckVerdict, examined: Examined): string {
   const { evidence, skipped } = examined;
   const { venue, here, controls, clock } = evidence;
@@ -144,12 +137,6 @@ function hereText(here: readonly MeasuredPart[], skipped: readonly MeasuredPart[
     ...here.filter((part) => !good.includes(part)).map(partText),
     ...(skipped.length === 0 ? [] : [`${skipped.length} not tried`]),
   ].join("; ");
-}
-
-function partText({ component, fault, unmeasured, httpStatus, detail }: MeasuredPart): string {
-  const status = httpStatus === null ? "" : ` (status ${httpStatus})`;
-  const more = status === "" && detail !== null ? `, ${plainText(detail, 80)}` : status;
-  return `${component}: ${fault ?? `not measured, ${unmeasured}`}${more}`;
 }
 
 function awayText(away: Evidence["controls"]): string {
