@@ -209,8 +209,7 @@ function playVenue(stage: Stage, ws: WebSocket, client: Client): (frame: unknown
 
   function send(text: string, binary: boolean) {
     if (ws.readyState !== ws.OPEN || isDead()) return;
-    const compress = compression && binary ? compressors[compression] : Buffer.from;
-    ws.send(binary ? compress(text) : text, { binary });
+    ws.send(!binary ? text : compression ? compressors[compression](text) : Buffer.from(text), { binary });
   }
 
   function isDead() {

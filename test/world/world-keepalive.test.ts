@@ -1,6 +1,6 @@
 /**
- * The fifteen venues, and those with rules of other kinds, enforce their keep-alive rules; in `stream.test.ts` the probe follows them. Venue time runs fifty
- * times faster, so that minutes take seconds.
+ * The fifteen venues, and those with rules of other kinds, enforce their keep-alive rules; in `stream.test.ts` the probe
+ * follows them. Venue time runs fifty times faster, so that minutes take seconds.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import t, { type Test } from "tap";
@@ -14,7 +14,10 @@ import { registry as fifteen, venueOf } from "../support/world-pages.js";
 const others = ["crypto-com", "htx", "upbit"];
 
 const { venues } = await loadRegistry("registry/all.json");
-const registry = { ...fifteen, venues: [...fifteen.venues, ...others.map((id) => venues.find((one) => one.id === id)!)] };
+const registry = {
+  ...fifteen,
+  venues: [...fifteen.venues, ...others.map((id) => venues.find((one) => one.id === id)!)],
+};
 
 interface Offence {
   venue: string;

@@ -114,8 +114,8 @@ function resultOf({ method, params }: Request, tick: Tick, height: number): unkn
 
 /**
  * Answers latestRoundData() of a price feed (round, price, when it began, when it was updated, round), getPriceUnsafe()
- * of Pyth (price, confidence, exponent, when it was published) and getCurrentBlockTimestamp() of Multicall3. Every other
- * call is answered with one number.
+ * of Pyth (price, confidence, exponent, when it was published) and getCurrentBlockTimestamp() of Multicall3. Every
+ * other call is answered with one number.
  */
 function called(params: unknown, { id, last, ms }: Tick): string {
   const [{ data }] = params as [{ data: string }];
@@ -155,8 +155,10 @@ function converse({ chain, socket }: Venue, session: VenueSession): Conversation
       const text = JSON.stringify(message);
       const stream = socket?.streams.find(({ subscribe }) => JSON.stringify(subscribe) === text);
       if (!stream) throw new Error("no stream of the registry has this subscription");
-      if (isRequest(message)) playChain(session, stream, message, chain);
-      else session.play(stream.name, (tick) => frameOf(stream, tick));
+      if (isRequest(message)) return playChain(session, stream, message, chain);
+      const { acknowledge } = stream;
+      if (acknowledge) session.say(acknowledge.map((condition) => holding(condition, session.tick().id)).reduce(merged));
+      session.play(stream.name, (tick) => frameOf(stream, tick));
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Crypto.com Exchange: a heartbeat every thirty seconds, whose id must come back; the third one that is unanswered closes
- * the socket.
+ * Crypto.com Exchange: a heartbeat every thirty seconds, whose id must come back; the third one that is unanswered
+ * closes the socket.
  */
 import { levels, type Tick } from "../market.js";
 import type { Conversation, FrameMaker, VenuePlayer, VenueSession } from "../player.js";

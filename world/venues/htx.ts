@@ -49,7 +49,15 @@ function sayError(session: VenueSession, words: string, id?: string): void {
 const channels: Record<string, { stream: string; data: FrameMaker }> = {
   "market.btcusdt.bbo": {
     stream: "ticker",
-    data: ({ id, ms, bid, ask }) => ({ seqId: id, bid, bidSize: 0.2, ask, askSize: 1.5, quoteTime: ms, symbol: "btcusdt" }),
+    data: ({ id, ms, bid, ask }) => ({
+      seqId: id,
+      bid,
+      bidSize: 0.2,
+      ask,
+      askSize: 1.5,
+      quoteTime: ms,
+      symbol: "btcusdt",
+    }),
   },
   "market.btcusdt.trade.detail": {
     stream: "trades",
@@ -60,7 +68,12 @@ const channels: Record<string, { stream: string; data: FrameMaker }> = {
   },
   "market.btcusdt.mbp.150": {
     stream: "book",
-    data: (tick) => ({ seqNum: tick.place, prevSeqNum: tick.place - 1, bids: rows(tick, "bids"), asks: rows(tick, "asks") }),
+    data: (tick) => ({
+      seqNum: tick.place,
+      prevSeqNum: tick.place - 1,
+      bids: rows(tick, "bids"),
+      asks: rows(tick, "asks"),
+    }),
   },
 };
 

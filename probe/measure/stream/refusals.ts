@@ -5,10 +5,9 @@ import type { Subscription } from "./subscription.js";
  * Finds the subscription that a frame refuses.
  *
  * Venues express it as `{"error":…}`, `{"success":false}`, `{"result":false}`, `{"event":"error"}`, `{"type":"error"}`,
- * `{"channel":"rs.error"}`, `{"event":"alert"}`, `{"status":"error"}`, `{"status":400}` or `{"code":40003,"message":…}`,
- * or answer with an empty list of served streams. They name the subscription
- * by its id, its arguments or its channel. A refusal that names none is attributed to the only stream without data, if
- * there is exactly one.
+ * `{"channel":"rs.error"}`, `{"event":"alert"}`, `{"status":"error"}`, `{"status":400}` or `{"code":2,"message":…}`, or
+ * answer with an empty list of served streams. They name the subscription by its id, its arguments or its channel. A
+ * refusal that names none is attributed to the only stream without data, if there is exactly one.
  *
  * @param asked streams that the probe has subscribed to
  * @param silent those of them that have not sent data
@@ -27,7 +26,7 @@ export function refusedSubscription(
 /** Whether a frame refuses something. */
 export function isRefusal(frame: unknown): boolean {
   if (!isFields(frame)) return false;
-  const { error, success, result, event, type, channel, status, code, message } = frame;
+  const { error, success, result, event, type, channel, status, code, message, msg } = frame;
   return (
     error != null ||
     success === false ||
@@ -37,7 +36,7 @@ export function isRefusal(frame: unknown): boolean {
     event === "alert" ||
     [event, type, channel, status].some(isErrorWord) ||
     (typeof status === "number" && status >= 400) ||
-    (typeof code === "number" && code !== 0 && code !== 200 && typeof message === "string")
+    (typeof code === "number" && code !== 0 && code !== 200 && typeof (message ?? msg) === "string")
   );
 }
 

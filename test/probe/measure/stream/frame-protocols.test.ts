@@ -68,10 +68,15 @@ void t.test("a ping's value comes back with its type, and nothing else is answer
     [
       "$.method",
       { id: "{frame:$.id}", method: "public/respond-heartbeat" },
-      { id: "a\"b{frame:$.id}", method: "public/heartbeat", code: 0 },
-      { id: "a\"b{frame:$.id}", method: "public/respond-heartbeat" },
+      { id: 'a"b{frame:$.id}', method: "public/heartbeat", code: 0 },
+      { id: 'a"b{frame:$.id}', method: "public/respond-heartbeat" },
     ],
-    ["$.ping", { pong: ["{frame:$.a['b c'][1]}", "{frame:$.none}"] }, { ping: 0, a: { "b c": [1, true] } }, { pong: [true, null] }],
+    [
+      "$.ping",
+      { pong: ["{frame:$.a['b c'][1]}", "{frame:$.none}"] },
+      { ping: 0, a: { "b c": [1, true] } },
+      { pong: [true, null] },
+    ],
   ] as const) {
     const heard: unknown[] = [];
     const { url } = await serveSockets(t, (ws) => {
