@@ -30,24 +30,27 @@ export function anyVenue(venue: Venue): VenuePlayer {
 }
 
 /** Makes a good answer of an endpoint from its registry entry, with its chain at `height`. */
-export function bodyOf({ body, proof, head, newest, dataTime }: RestEndpoint, tick: Tick, height: number): unknown {
-  if (isRequest(body))
-    return {
-      jsonrpc: "2.0",
-      id: body.id,
-      result: equalsIn(proof) ?? resultOf(body, tick, height),
-    };
-  if (head) return built(head.path, hexOr(height, head.encoding));
+export function bodyOf(endpoint: RestEndpoint, tick: Tick, height: number): unknown {
+  const { body, proof } = endpoint;
+  if (!isRequest(body)) return described(endpoint, tick, height);
+  const envelope = { jsonrpc: "2.0", id: body.id };
+  const result = equalsIn(proof) ?? resultOf(body, tick, height);
+  return result === undefined ? merged(envelope, described(endpoint, tick, height)) : { ...envelope, result };
+}
+
+/** An answer that has only what the entry reads. */
+function described({ proof, head, newest, dataTime }: RestEndpoint, tick: Tick, height: number): unknown {
   const proven =
     typeof proof === "string"
       ? built(proof, proof === "$" ? {} : tick.last)
       : conditionsOf(proof)
           .map((condition) => holding(condition, tick.last))
           .reduce(merged);
-  return [...(newest ? [timed(newest, tick)] : []), ...(dataTime ? [timed(dataTime, tick)] : [])].reduce(
-    merged,
-    proven,
-  );
+  return [
+    ...(newest ? [timed(newest, tick)] : []),
+    ...(dataTime ? [timed(dataTime, tick)] : []),
+    ...(head ? [built(head.path, hexOr(height, head.encoding))] : []),
+  ].reduce(merged, proven);
 }
 
 /** The one result that the proof of a request accepts, such as a chain id; undefined: others are good, too. */
@@ -107,8 +110,10 @@ function resultOf({ method, params }: Request, tick: Tick, height: number): unkn
           lastValidBlockHeight: height,
         },
       };
-    default:
+    case "getHealth":
       return "ok";
+    default:
+      return undefined;
   }
 }
 
@@ -150,17 +155,31 @@ function hexOr(value: number, encoding: "hex" | "integer") {
 }
 
 function converse({ chain, socket }: Venue, session: VenueSession): Conversation {
+  const send = socket?.keepAlive.send;
   return {
+    text(text) {
+      if (send?.kind !== "text" || text !== send.text) throw new Error("no keep-alive of the registry has this text");
+      session.ping();
+    },
     message(message) {
       const text = JSON.stringify(message);
-      const stream = socket?.streams.find(({ subscribe }) => JSON.stringify(subscribe) === text);
+      // the sign of life that the client waits for
+      if (send?.kind === "json" && isMessage(text, send.message)) return session.ping();
+      const stream = socket?.streams.find(({ subscribe }) => isMessage(text, subscribe));
       if (!stream) throw new Error("no stream of the registry has this subscription");
       if (isRequest(message)) return playChain(session, stream, message, chain);
       const { acknowledge } = stream;
-      if (acknowledge) session.say(acknowledge.map((condition) => holding(condition, session.tick().id)).reduce(merged));
+      if (acknowledge)
+        session.say(acknowledge.map((condition) => holding(condition, session.tick().id)).reduce(merged));
       session.play(stream.name, (tick) => frameOf(stream, tick));
     },
   };
+}
+
+/** Whether a message is that of the registry, with the time of its sending where that wants it. */
+function isMessage(text: string, expected: unknown): boolean {
+  const [first = "", ...rest] = JSON.stringify(expected).split('"{unixSeconds}"');
+  return rest.length === 0 ? text === first : text.startsWith(first) && text.endsWith(rest.at(-1)!);
 }
 
 function playChain(session: VenueSession, stream: Stream, { id, method }: Request, chain: string | null) {
