@@ -124,7 +124,7 @@ export const settingTable = [
     name: "REGISTRY",
     default: "`registry/default.json`",
     meaning:
-      "file of regions and venues; `registry/default.json` and `registry/all.json` come with the package, and list ids of its catalogue ([adding-a-venue.md](adding-a-venue.md#your-own-list-of-venues) has the forms)",
+      "file of regions and venues; `registry/default.json` (some thirty venues), `registry/exchanges.json` (fifteen exchanges) and `registry/all.json` come with the package, and list ids of its catalogue ([adding-a-venue.md](adding-a-venue.md#your-own-list-of-venues) has the forms)",
   },
   {
     name: "PROBES_PER_ADDRESS",
