@@ -6,6 +6,7 @@ import { measuredIn } from "../shared/registry/addresses.js";
 import { readChains, watchedVenues } from "../shared/registry/chain-venues.js";
 import { hostsOf } from "../shared/registry/components.js";
 import type { Registry, RestEndpoint, Venue } from "../shared/registry/registry.js";
+import { withoutEnded } from "../shared/registry/venue-end.js";
 import type { RecordSamples } from "./delivery/recorder.js";
 import { type ShipStatus, startShip } from "./delivery/ship.js";
 import type { Spool } from "./delivery/spool.js";
@@ -53,7 +54,7 @@ export interface ProbeStatus extends SlotCounts, ShipStatus {
 
 export interface Probe {
   status(): ProbeStatus;
-  /** Measures only these venues from now on; ignores ids that are not in the registry. */
+  /** Measures only these venues from now on, except those that have ended; ignores ids that are not in the registry. */
   watch: (venues: readonly string[]) => void;
   /**
    * Stops measuring, then delivers waiting samples for up to 2.5 s, because the supervisor kills the probe after 3 s.
@@ -65,9 +66,10 @@ export interface Probe {
 export function startProbe(options: ProbeOptions): Probe {
   const { region, version, siteUrl, spool, record, log } = options;
   const registry = measuredIn(options.registry, region);
+  const clock = options.clock ?? systemClock;
   const userAgent = `venuewatch/${version} (+${siteUrl}; region=${region})`;
   const clockWatch = makeClockWatch();
-  const resolver = makeResolver(registry.venues.flatMap(hostsOf));
+  const resolver = makeResolver(withoutEnded(registry, clock.now()).venues.flatMap(hostsOf));
   const tally = startSlotCounters(log);
   const ship = startShip({ spool, record, log });
   const troubles = makeTroubles({
@@ -82,7 +84,7 @@ export function startProbe(options: ProbeOptions): Probe {
   const heads = makeChainHeads(chains);
   const schedule = makeSchedule({
     phaseOf: makePhases(options.registry, region),
-    clock: options.clock ?? systemClock,
+    clock,
     log,
     onSample(sample) {
       tally.taken(sample.slotAt);
@@ -96,7 +98,7 @@ export function startProbe(options: ProbeOptions): Probe {
     ...(options.onTurn && { onTurn: options.onTurn }),
   });
   const all = watchedVenues(registry);
-  const venues = makeWatchedVenues(all, begin);
+  const venues = makeWatchedVenues(all, begin, clock);
   venues.watchOnly(options.venues ?? all.map(({ id }) => id));
 
   function begin(venue: Venue, openAfterMs: number): WatchedVenue {

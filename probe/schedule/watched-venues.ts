@@ -1,4 +1,6 @@
+import type { Clock } from "../../shared/process/clock.js";
 import type { Venue } from "../../shared/registry/registry.js";
+import { endOfVenueMs, hasEnded } from "../../shared/registry/venue-end.js";
 
 /** One venue while it is being measured. */
 export interface WatchedVenue {
@@ -8,7 +10,7 @@ export interface WatchedVenue {
 }
 
 export interface WatchedVenues {
-  /** Measures only these venues from now on; ignores ids that are not in the registry. */
+  /** Measures only these venues from now on, each until its end; ignores ids that are not in the registry. */
   watchOnly: (ids: readonly string[]) => void;
   /** The venues that are being measured, by id. */
   watched: ReadonlyMap<string, WatchedVenue>;
@@ -18,18 +20,28 @@ export interface WatchedVenues {
 /** Fifteen simultaneous handshakes would distort each other's measurement. */
 const betweenVenuesMs = 200;
 
-/** Begins and ends measuring venues of the registry, so that exactly the wanted ones are measured. */
+/** Longer than this no timer is set: Node fires one of more than 24.8 days at once. */
+const lookAgainMs = 60 * 60_000;
+
+/**
+ * Begins and ends measuring venues of the registry, so that exactly the wanted ones are measured. The day of a venue's
+ * end is looked at here too, and not only by the database, which may be away on that day.
+ */
 export function makeWatchedVenues(
   venues: readonly Venue[],
   begin: (venue: Venue, openAfterMs: number) => WatchedVenue,
+  clock: Clock,
 ): WatchedVenues {
   const watched = new Map<string, WatchedVenue>();
   /** Venues that were let go, but whose last measurements still run. */
   const ending = new Map<string, Promise<void>>();
   let wanted: ReadonlySet<string> = new Set();
+  let cancelTimer = () => {};
 
   function watchOnly(ids: readonly string[]) {
-    wanted = new Set(ids);
+    const nowMs = clock.now();
+    wanted = new Set(venues.filter((venue) => ids.includes(venue.id) && !hasEnded(venue, nowMs)).map(({ id }) => id));
+    endLater(nowMs);
     for (const [id, venue] of watched) {
       if (wanted.has(id)) continue;
       watched.delete(id);
@@ -40,6 +52,13 @@ export function makeWatchedVenues(
       ending.set(id, ended);
     }
     beginWanted();
+  }
+
+  function endLater(nowMs: number) {
+    cancelTimer();
+    const nextMs = Math.min(...venues.filter(({ id }) => wanted.has(id)).map(endOfVenueMs));
+    if (nextMs < Infinity)
+      cancelTimer = clock.after(Math.min(nextMs - nowMs, lookAgainMs), () => watchOnly([...wanted]));
   }
 
   /**

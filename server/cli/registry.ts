@@ -8,6 +8,7 @@ import { ageAdvice, agedAfterDays, ageSentences, agesOf, endsSoonDays } from "..
 import { readJsonFile } from "../../shared/registry/json-file.js";
 import { parseRegistry } from "../../shared/registry/load-registry.js";
 import type { Limit, Registry } from "../../shared/registry/registry.js";
+import { withoutEnded } from "../../shared/registry/venue-end.js";
 import { didYouMean } from "../../shared/text/nearest-word.js";
 import { runToEnd } from "../process/lifecycle.js";
 import type { Actions, Given } from "./command.js";
@@ -22,7 +23,7 @@ export const actions: Actions["actions"] = {
 compared with their sources more than ${agedAfterDays} days ago; what ends within ${endsSoonDays} days or has ended; where the venues do not
 serve everybody; and where overrides and whole entries differ from the catalogue, whose repairs do not reach them. It
 sends no requests. The exit code is 2 if the registry is invalid, if a venue cannot be measured within its limits, or if
-something has ended; the rest are warnings.`,
+something has ended; the rest are warnings. Venues that have ended (endedAt) are left out.`,
     options: {
       probes: {
         type: "string",
@@ -69,7 +70,7 @@ function probesOf(given: string | undefined, setting: number): number {
 type Report = ReturnType<typeof reportOf>;
 
 function reportOf(value: unknown, path: string, probes: number, now: Date) {
-  const registry = parseRegistry(value, path, { probes });
+  const registry = withoutEnded(parseRegistry(value, path, { probes }), +now);
   return {
     registry: path,
     probes,

@@ -63,6 +63,7 @@ function rowsOf(registry: Registry) {
       notAbout: venue.official?.notAbout ?? null,
       formerIds: venue.formerIds ?? [],
       entry: entryOf(venue, registry),
+      endsAt: venue.endedAt === undefined ? null : startOf(venue.endedAt),
       components: componentsOf(venue).map((component) => ({
         component: component.id,
         label: component.label,
@@ -84,14 +85,20 @@ function feedOf({ official }: Venue, names: ReadonlyMap<string, string>) {
 
 /** The public part of the entry, without the fields that it lacks. */
 function entryOf(venue: Venue, { chains = {} }: Registry) {
-  const { sources, checkedAt, until, limits, blockedIn, edgeCacheMs, ccxt, chain, heads } = venue;
+  const { sources, checkedAt, until, endedAt, limits, blockedIn, edgeCacheMs, ccxt, chain, heads } = venue;
   const ofChain = { blockMs: chain === null ? undefined : chains[chain]?.blockMs, providers: heads?.providers };
-  return { sources, checkedAt, until, limits, blockedIn, edgeCacheMs, ccxtId: ccxt?.id, ...ofChain };
+  return { sources, checkedAt, until, endedAt, limits, blockedIn, edgeCacheMs, ccxtId: ccxt?.id, ...ofChain };
 }
 
-function endOf({ until }: Venue, component: string) {
-  const ends = until && (until.components ?? [component]).includes(component);
-  return ends ? { endsAt: `${until.date}T00:00:00Z`, endsBecause: until.what } : {};
+/** A component ends by itself or with its venue, whichever is first. */
+function endOf({ until, endedAt }: Venue, component: string) {
+  const own = until && (until.components ?? [component]).includes(component) ? until : undefined;
+  const [first] = [own, endedAt].flatMap((end) => end ?? []).sort((a, b) => a.date.localeCompare(b.date));
+  return first ? { endsAt: startOf(first), endsBecause: first.what } : {};
+}
+
+function startOf({ date }: { date: string }): string {
+  return `${date}T00:00:00Z`;
 }
 
 /**

@@ -56,7 +56,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       group: "board",
       summary: "The live board: every venue with its last ninety days and last 24 hours",
       description:
-        "The category narrows the rows and the fleet numbers together; it does not narrow `summary.categories`.",
+        "The category narrows the rows and the fleet numbers together; it does not narrow `summary.categories`. Venues that have ended (`entry.endedAt` of /v1/targets/{venue}) are not on the board.",
       parameters: statusParameters,
       answers: { [jsonType]: statusResponse },
       ...perTick,
@@ -127,7 +127,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       path: "/v1/reliability",
       group: "history",
       summary: "The venues compared over a window",
-      description: `Computed from roll-ups; every definition is at ${siteUrl}/methodology. \`fleet\` covers only the rows of this response. A body may be up to half a minute old while nothing changes, see \`generatedAt\`. With \`format=csv\` or \`format=xlsx\`, the answer is that of /v1/reliability.csv or /v1/reliability.xlsx.`,
+      description: `Computed from roll-ups; every definition is at ${siteUrl}/methodology. Venues that have ended are left out. \`fleet\` covers only the rows of this response. A body may be up to half a minute old while nothing changes, see \`generatedAt\`. With \`format=csv\` or \`format=xlsx\`, the answer is that of /v1/reliability.csv or /v1/reliability.xlsx.`,
       parameters: { ...reliabilityParameters, ...formatParameters },
       answers: { [jsonType]: reliabilityResponse },
       ...perTick,

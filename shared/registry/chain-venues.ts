@@ -1,7 +1,8 @@
 /** Chains as venues of their own: a chain that stands at all of its providers is the fault of none of them. */
 
 import { staleHeadMs } from "../rules/probe-rules.js";
-import type { Registry, Venue } from "./registry.js";
+import type { Chain, Registry, Venue, VenueEnd } from "./registry.js";
+import { endOfVenueMs } from "./venue-end.js";
 
 /** How a chain is read. */
 export interface ReadChain {
@@ -42,7 +43,7 @@ export function chainCadence({ hosts }: Pick<ReadChain, "hosts">): number | null
   return [...hosts.values()].sort((a, b) => a - b)[1] ?? null;
 }
 
-/** The venues of the registry, and behind them each chain that at least two providers read. */
+/** The venues of the registry, also ended ones, and behind them each chain that at least two providers read. */
 export function watchedVenues(registry: Read): Venue[] {
   return [...registry.venues, ...chainVenues(registry)];
 }
@@ -52,14 +53,40 @@ export function chainVenues(registry: Read): Venue[] {
     const cadenceMs = chainCadence(read);
     if (cadenceMs === null) return [];
     const { blockMs, providers } = read;
+    const endedAt = endOfChain(registry, chain, providers);
     return [
       {
-        ...{ id: chainVenueId(chain), name: `${chain[0]!.toUpperCase()}${chain.slice(1)} chain`, category: "rpc" },
+        ...{ id: chainVenueId(chain), name: chainVenueName(chain, registry), category: "rpc" },
         ...{ symbol: null, quote: null, chain, rest: [], socket: null, official: null },
         heads: { providers, cadenceMs, standsAfterMs: staleHeadMs(blockMs) },
+        ...(endedAt && { endedAt }),
       },
     ];
   });
+}
+
+/** A chain ends with the provider that leaves fewer than two, as a chain of one provider was never watched. */
+function endOfChain(registry: Read, chain: string, providers: readonly string[]): VenueEnd | undefined {
+  const ofChain = registry.venues.filter(({ id }) => providers.includes(id));
+  const ending = ofChain.filter(({ endedAt }) => endedAt).sort((a, b) => endOfVenueMs(a) - endOfVenueMs(b));
+  const last = ending.find((venue) => {
+    const left = registry.venues.filter((other) => endOfVenueMs(other) > endOfVenueMs(venue));
+    return chainCadence(readChains({ ...registry, venues: left }).get(chain)!) === null;
+  });
+  if (last === undefined) return undefined;
+  const { date, source } = last.endedAt!;
+  return { date, what: `With ${last.name}, fewer than two providers of the chain are left to compare.`, source };
+}
+
+/** What people call a chain. */
+export function chainName(chain: string, { chains = {} }: { chains?: Record<string, Chain> }): string {
+  return chains[chain]?.name ?? `${chain[0]!.toUpperCase()}${chain.slice(1)}`;
+}
+
+/** `Ethereum chain`, but `BNB Smart Chain`. */
+function chainVenueName(chain: string, registry: Read): string {
+  const name = chainName(chain, registry);
+  return /chain$/i.test(name) ? name : `${name} chain`;
 }
 
 /** An id has at most forty characters. */

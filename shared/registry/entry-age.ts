@@ -1,6 +1,7 @@
 /** How long ago the entries of a registry were compared with their sources, and which parts of them end. */
 import { hostsOf } from "./components.js";
 import type { Registry, Venue } from "./registry.js";
+import { withoutEnded } from "./venue-end.js";
 
 /** Venues announce an end some weeks or months ahead; an entry that was compared this long ago may have missed it. */
 export const agedAfterDays = 90;
@@ -30,15 +31,19 @@ export interface EndingSoon {
   components: string[] | null;
 }
 
-export function agesOf({ venues }: Registry, now: Date): EntryAges {
+/** Of the venues that have not ended: the entries of others only keep their history readable. */
+export function agesOf(registry: Registry, now: Date): EntryAges {
+  const { venues } = withoutEnded(registry, +now);
   const dated = venues.flatMap(({ id, checkedAt }) =>
     checkedAt === undefined ? [] : [{ venue: id, checkedAt, days: Math.floor((+now - Date.parse(checkedAt)) / dayMs) }],
   );
-  const ends = venues.flatMap(({ id, until }): EndingSoon[] => {
-    if (until === undefined) return [];
-    const { date, what, source, components = null } = until;
-    return [{ venue: id, date, daysLeft: Math.ceil((Date.parse(date) - +now) / dayMs), what, source, components }];
-  });
+  const ends = venues.flatMap(({ id, until, endedAt }) =>
+    [until, endedAt && { ...endedAt, components: undefined }].flatMap((end): EndingSoon[] => {
+      if (end === undefined) return [];
+      const { date, what, source, components = null } = end;
+      return [{ venue: id, date, daysLeft: Math.ceil((Date.parse(date) - +now) / dayMs), what, source, components }];
+    }),
+  );
   return {
     aged: dated.filter(({ days }) => days > agedAfterDays).sort((a, b) => b.days - a.days),
     undated: venues.filter((venue) => venue.checkedAt === undefined && !isOnThisMachine(venue)).map(({ id }) => id),

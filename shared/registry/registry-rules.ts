@@ -105,7 +105,7 @@ function formerIdRules(venues: unknown[]): RegistryProblem[] {
 }
 
 function venueRules(venue: Partial<Venue>, isSound: Sound): RegistryProblem[] {
-  const { rest, socket, official, blocked, limited, limits, until, checkedAt } = venue as Venue;
+  const { rest, socket, official, blocked, limited, limits, until, endedAt, checkedAt } = venue as Venue;
   const endpoints = Array.isArray(rest) ? rest : [];
   return [
     ...whereSound(isSound, ["blocked"], () => anyOfRules(["blocked"], blocked)),
@@ -114,6 +114,7 @@ function venueRules(venue: Partial<Venue>, isSound: Sound): RegistryProblem[] {
       eachItem(["limits"], limits ?? [], (limit) => limitRules(limit, endpoints)),
     ),
     ...whereSound(isSound, ["until", "rest", "socket"], () => endingRules(until, venue as Venue)),
+    ...whereSound(isSound, ["endedAt"], () => dateRule(["endedAt", "date"], endedAt?.date)),
     ...whereSound(isSound, ["checkedAt"], () => dateRule(["checkedAt"], checkedAt)),
     ...whereSound(isSound, ["category", "symbol", "quote"], () => instrumentRules(venue as Venue)),
     ...credentialRules(venue),

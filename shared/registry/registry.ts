@@ -13,7 +13,7 @@ export interface Registry {
   /** The first one is the primary region, the default of `region` parameters. */
   regions: Region[];
   /**
-   * The block times of chains, by the name in `Venue.chain`. The heads of a chain that is missing here are not checked
+   * What is known of chains, by the name in `Venue.chain`. The heads of a chain that is missing here are not checked
    * for their age.
    */
   chains?: Record<string, Chain>;
@@ -34,9 +34,11 @@ export interface SpelledName {
 }
 
 export interface Chain {
+  /** How people call it; default: its name in `Venue.chain`, with a capital. */
+  name?: string;
   /** The usual time between two heads, milliseconds. */
   blockMs: number;
-  /** The source of that number. */
+  /** The source of `blockMs`. */
   source: string;
 }
 
@@ -77,6 +79,7 @@ export interface Venue {
   /** The day on which the entry was last compared with its sources. */
   checkedAt?: string;
   until?: VenueEnding;
+  endedAt?: VenueEnd;
   limits?: Limit[];
   blockedIn?: Block;
   /** How long an edge in front of the venue may repeat an answer. A shorter outage behind it is invisible. */
@@ -110,6 +113,15 @@ export interface VenueEnding {
   source: string;
   /** Ids of the components that end; default: all. */
   components?: string[];
+}
+
+/** The venue itself ends: it is not measured from then on, and only its history is shown. */
+export interface VenueEnd {
+  /** The first day without it, UTC. */
+  date: string;
+  /** A sentence for readers. */
+  what: string;
+  source: string;
 }
 
 /** How many requests a venue accepts. */

@@ -39,7 +39,8 @@ select
   v.official_page,
   v.feed_id as feed_id,
   v.official_about,
-  v.official_not_about
+  v.official_not_about,
+  v.ends_at
 from venue v
 left join api.venue s using (venue_id);
 
@@ -63,6 +64,8 @@ comment on column analytics.venues.official_about is
 'entries';
 comment on column analytics.venues.official_not_about is
 'Lower-case `like` patterns for notices about things we do not measure; null: none';
+comment on column analytics.venues.ends_at is
+'From then on it is not measured, and the API shows only its history; null: no end is known';
 
 create view analytics.components as
 select
@@ -108,7 +111,8 @@ comment on view analytics.watched_times is
 comment on column analytics.watched_times.venue is 'Venue id';
 comment on column analytics.watched_times.component is 'rest:NAME, ws:NAME, or ws:conn for the socket';
 comment on column analytics.watched_times.started_at is 'When it was added, or was back';
-comment on column analytics.watched_times.ended_at is 'When it left the registry; null: it has not';
+comment on column analytics.watched_times.ended_at is
+'When it left the registry or ends with its venue; null: neither is known';
 
 create view analytics.entry_changes as
 select v.venue, c.component, e.holds_from, e.good_at

@@ -10,6 +10,15 @@ create function api.paired_within() returns interval language sql immutable para
 create function api.feed_silent_after()
 returns interval language sql immutable parallel safe return interval '15 minutes';
 
+-- Whether all venues of a feed have ended: then nobody reads it any longer.
+create function api.feed_has_ended(of_feed integer) returns boolean
+language sql stable
+begin atomic
+  select coalesce(bool_and(coalesce(v.ends_at <= clock_timestamp(), false)), false)
+  from venue v
+  where v.feed_id = of_feed and v.published;
+end;
+
 -- Minimum number of leads for a median: with fewer it says more about chance than about the venue.
 create function api.least_leads() returns integer language sql immutable parallel safe return 5;
 

@@ -68,6 +68,8 @@ select
   v.official_page,
   v.entry,
   v.position,
+  -- off the board: only its history is shown
+  coalesce(v.ends_at <= k.generated_at, false) as has_ended,
   case when k.engine_fresh then coalesce(s.state, 'unknown') else 'unknown' end as state,
   case
     when k.engine_fresh then coalesce(s.since, k.ticked_at)

@@ -6,8 +6,8 @@ return case when counted >= api.p50_min_answers() then round((lower_ms + upper_m
 
 -- Typical REST latency over the seven days up to and including `today`: the median of per-minute medians over all
 -- endpoints and regions of a venue, in whole milliseconds. One row per venue; rows without a venue cover a whole
--- category, and the row with neither covers everything: medians do not add up, counts do. upkeep.store_typical stores
--- it.
+-- category, and the row with neither covers everything: medians do not add up, counts do. Without venues that had ended
+-- on that day. upkeep.store_typical stores it.
 create function api.typical_of_week(today date)
 returns table (venue_id smallint, category text, p50_ms integer, minutes bigint)
 language sql stable
@@ -17,6 +17,7 @@ begin atomic
     from venue_latency_day d
     join venue v using (venue_id)
     where v.published and d.day > ((typical_of_week.today - 7)::timestamp at time zone 'UTC')
+      and (v.ends_at <= typical_of_week.today::timestamp at time zone 'UTC') is not true
     group by v.venue_id, v.category, d.p50_ms
   ),
   ranked as (

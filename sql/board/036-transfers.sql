@@ -21,8 +21,8 @@ returns interval language sql immutable parallel safe return interval '7 days';
 -- Length of the window, in UTC days.
 create function api.transfer_days() returns integer language sql immutable parallel safe return 90;
 
--- The list of each published venue that has one, or the reason why nobody can read it, as of an instant. Judged here,
--- so that it also works when core is dead.
+-- The list of each published venue that has one and has not ended, or the reason why nobody can read it, as of an
+-- instant. Judged here, so that it also works when core is dead.
 create function api.transfer_sources(at timestamptz)
 returns table (
   venue_id smallint, venue text, name text, place smallint, kind text, because text, fresh boolean, read_at timestamptz,
@@ -55,7 +55,7 @@ begin atomic
       false
     ) as fresh
   ) f
-  where s.published and v.published;
+  where s.published and v.published and (v.ends_at <= transfer_sources.at) is not true;
 end;
 
 -- What is said of a list that may be missing: the TransferSource object.

@@ -125,8 +125,8 @@ begin atomic
   limit 1;
 end;
 
--- The live board: every published venue with its ninety days and its last day of latency, and the fleet as a whole. One
--- row.
+-- The live board: every published venue that has not ended, with its ninety days and its last day of latency, and the
+-- fleet as a whole. One row.
 --
 -- plpgsql, because its plan is cached for the life of the connection: it reads so much that planning took a quarter of
 -- the time. A generic plan for all categories: with the values of each call it would be no better, and planned each
@@ -142,7 +142,9 @@ begin
     select k.generated_at, k.published_to from api.clock k
   ),
   rows as materialized (
-    select v.* from api.venue v where only_category is null or v.category = only_category
+    select v.*
+    from api.venue v
+    where not v.has_ended and (only_category is null or v.category = only_category)
   ),
   open_incidents as materialized (
     select i.venue_id, i.category, count(*)::int as n
@@ -248,7 +250,7 @@ begin
         count(*) filter (where v.state = 'outage') as outage,
         count(*) filter (where v.state = 'unknown') as unknown
       from unnest(all_categories) with ordinality as k (category, position)
-      left join api.venue v using (category)
+      left join api.venue v on v.category = k.category and not v.has_ended
       group by k.category, k.position
     ) c
   ),
@@ -258,6 +260,7 @@ begin
   ahead as (
     select coalesce(json_agg(m.body order by m.started_at, m.notice_id, m.venue_id), '[]') as maintenance
     from api.maintenance_list(null, only_category, true) m
+    where m.venue_id in (select r.venue_id from rows r)
   ),
   recent as (
     select coalesce(json_agg(i.body order by i.started_at desc, i.incident_id desc), '[]') as incidents

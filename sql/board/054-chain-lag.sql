@@ -111,3 +111,14 @@ begin
   left join freshest f using (component_id);
 end;
 $$;
+
+-- The lag of one endpoint, the same wherever it appears. A head above the freshest one is one that nobody confirms.
+create function api.lag_body(head bigint, freshest_head bigint, head_at timestamptz, backwards integer) returns json
+language sql stable parallel safe
+return json_build_object(
+  'blocks', case when head <= freshest_head then freshest_head - head end,
+  'head', head,
+  'freshestHead', freshest_head,
+  'at', api.iso(head_at),
+  'backwards', backwards
+);

@@ -82,12 +82,8 @@ begin
           'newestAt', api.iso(c.newest_at),
           'newestFault', c.newest_fault,
           'certificateExpiresAt', api.iso(x.expires_at),
-          'lag', case when n.component_id is not null then json_build_object(
-            'blocks', case when n.head <= n.freshest_head then n.freshest_head - n.head end,
-            'head', n.head,
-            'freshestHead', n.freshest_head,
-            'at', api.iso(n.head_at),
-            'backwards', n.backwards
+          'lag', case when n.component_id is not null then api.lag_body(
+            n.head, n.freshest_head, n.head_at, n.backwards
           ) end
         )
         order by c.position
@@ -156,9 +152,40 @@ begin
 end;
 $$;
 
+-- The heads that a chain's providers named last, as seen from one region: {venue, name, state, component, lag}, a row
+-- for each endpoint that named one within a day, and one with nulls for a provider without any.
+create function api.chain_heads(of_chain text, providers jsonb, of_region smallint, at timestamptz) returns json
+language sql stable
+as $$
+  with provider as (
+    select v.venue_id, v.venue, v.name, v.state, v.position
+    from api.venue v
+    where v.chain = of_chain and providers ? v.venue and not v.has_ended
+  ),
+  lag as materialized (
+    select c.venue_id, c.component, c.position, api.lag_body(l.head, l.freshest_head, l.head_at, l.backwards) as body
+    from api.chain_lag(
+      of_chain,
+      array(select c.component_id from api.component c join provider using (venue_id) where c.kind = 'rest'),
+      of_region,
+      at
+    ) l
+    join api.component c using (component_id)
+  )
+  select coalesce(
+    json_agg(
+      json_build_object('venue', p.venue, 'name', p.name, 'state', p.state, 'component', l.component, 'lag', l.body)
+      order by p.position, l.position
+    ),
+    '[]'
+  )
+  from provider p
+  left join lag l using (venue_id)
+$$;
+
 -- The chain that a venue reads, which is a venue itself if at least two providers are read; else null. The first
--- condition is for plans: most venues read none.
-create function api.chain_read(of_chain text) returns json
+-- condition is for plans: most venues read none. Its heads only for the chain itself.
+create function api.chain_read(of_chain text, of_venue smallint, of_region smallint, at timestamptz) returns json
 language sql stable
 return case when of_chain is not null then (
   select json_build_object(
@@ -167,6 +194,9 @@ return case when of_chain is not null then (
     'state', c.state,
     'since', api.iso(c.since),
     'providers', c.entry -> 'providers',
+    'heads', case
+      when c.venue_id = of_venue then api.chain_heads(of_chain, c.entry -> 'providers', of_region, at)
+    end,
     'standsSince', api.iso(i.started_at),
     'incident', i.slug
   )
@@ -186,6 +216,11 @@ return json_build_object(
     'what', entry -> 'until' -> 'what',
     'source', entry -> 'until' -> 'source',
     'components', entry -> 'until' -> 'components'
+  ) end,
+  'endedAt', case when entry ? 'endedAt' then json_build_object(
+    'date', entry -> 'endedAt' -> 'date',
+    'what', entry -> 'endedAt' -> 'what',
+    'source', entry -> 'endedAt' -> 'source'
   ) end,
   'limits', (
     select json_agg(
@@ -266,7 +301,7 @@ begin
           'id', v.venue, 'name', v.name, 'category', v.category, 'symbol', v.symbol, 'quote', v.quote
         ),
         'entry', api.entry_body(v.entry),
-        'chain', api.chain_read(v.chain),
+        'chain', api.chain_read(v.chain, v.venue_id, w.region_id, w.generated_at),
         'state', v.state,
         'since', api.iso(v.since),
         'maintenance', (select m.body from api.maintenance_now() m where m.venue_id = v.venue_id),

@@ -1,6 +1,6 @@
--- The state of everything for Prometheus, in its text format, version 0.0.4: the instant of the answer, that of
--- the newest decision, five families with every published component in each, and one of what the venues declare about
--- deposits and withdrawals. One row {generated_at, body}.
+-- The state of everything for Prometheus, in its text format, version 0.0.4: the instant of the answer, that of the
+-- newest decision, five families with every published component in each, without venues that have ended, and one of
+-- what the venues declare about deposits and withdrawals. One row {generated_at, body}.
 with component as materialized (
   select
     c.component_id,
@@ -10,6 +10,8 @@ with component as materialized (
     format('venue="%s",component="%s"', api.label_value(c.venue), api.label_value(c.component)) as labels,
     format('venue="%s",endpoint="%s"', api.label_value(c.venue), api.label_value(c.name)) as endpoint_labels
   from api.component c
+  join api.venue v using (venue_id)
+  where not v.has_ended
 ),
 seen_from as materialized (
   select g.region_id, g.position, format('region="%s"', api.label_value(g.region)) as label

@@ -1,10 +1,12 @@
--- Reliability of each venue over the last days, and of all these rows together. The most available first.
+-- Reliability of each venue that has not ended, over the last days, and of all these rows together. The most available
+-- first.
 --
 -- $1 days of the window, today included; $2 category or null. One row {generated_at, body}.
 with rows as materialized (
   select r.*, v.position
   from api.reliability(
-    $1::int, array(select v.venue_id from api.venue v where $2::text is null or v.category = $2)
+    $1::int,
+    array(select v.venue_id from api.venue v where not v.has_ended and ($2::text is null or v.category = $2))
   ) r
   left join api.venue v using (venue_id)
 ),

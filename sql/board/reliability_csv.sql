@@ -39,7 +39,7 @@ select
   case when n."maintenanceMinutes" > 0 then n."downMinutes" else b."downMinutes" end as "downMinutesWithoutMaintenance"
 from api.clock k
 cross join api.reliability(
-  $1::int, array(select v.venue_id from api.venue v where $2::text is null or v.category = $2)
+  $1::int, array(select v.venue_id from api.venue v where not v.has_ended and ($2::text is null or v.category = $2))
 ) r
 join api.venue v using (venue_id)
 cross join lateral json_to_record(r.body) as b (

@@ -20,7 +20,7 @@ with watched as (
     row_number() over (order by s.position, s.venue_id) as position
   from api.venue s
   join venue v using (venue_id)
-  where $1::text is null
+  where $1::text is null and not s.has_ended
   union all
   select
     c.venue || ':' || c.component,

@@ -1,7 +1,7 @@
 -- Make the registry's tables agree with the registry file.
 --
 -- $1 {regions: [{region, name}], venues: [{venue, name, category, symbol, quote, chain, officialKind, officialPage,
--- officialFeed (its name), officialAddress (null: as its name), about, notAbout, formerIds, entry, components:
+-- officialFeed (its name), officialAddress (null: as its name), about, notAbout, formerIds, entry, endsAt, components:
 -- [{component, label, target, cadenceMs, stallAfterMs, stallBasis, entry (its fingerprint), endsAt, endsBecause}]}]},
 -- in the order of the file. What the registry no longer contains is unpublished; what returns is published again, with
 -- its history. Returns the components whose entry has changed. Run it after rename_venues.sql.
@@ -14,7 +14,12 @@ given_venues as (
     v.*,
     e.ordinality::smallint as position,
     api.like_any(v.about) as about_like,
-    api.like_any(v."notAbout") as not_about_like
+    api.like_any(v."notAbout") as not_about_like,
+    -- nobody's to measure from then on: unmeasured minutes are no gaps
+    case
+      when v."endsAt" is null then '{}'
+      else tstzmultirange(tstzrange(greatest(v."endsAt", now()), null))
+    end as ended
   from jsonb_array_elements($1::jsonb -> 'venues') with ordinality e
   cross join jsonb_to_record(e.value) as v (
     venue text, name text, category text, symbol text, quote text, chain text,
@@ -26,6 +31,7 @@ given_venues as (
     "notAbout" text[],
     "formerIds" text[],
     entry jsonb,
+    "endsAt" timestamptz,
     components jsonb
   )
 ),
@@ -69,6 +75,7 @@ changed_sources as (
 given_components as (
   select
     v.venue,
+    v.ended,
     c.*,
     left(encode(sha256(convert_to(s.salt || c.entry, 'UTF8')), 'base64'), 22) as fingerprint,
     e.ordinality::smallint as position
@@ -208,8 +215,9 @@ kept_venues as (
     official_not_about = g.not_about_like,
     former_ids = coalesce(g."formerIds", '{}'),
     entry = coalesce(g.entry, '{}'),
+    ends_at = g."endsAt",
     position = g.position,
-    published = true, unwatched = v.unwatched - h.henceforth
+    published = true, unwatched = v.unwatched - h.henceforth + g.ended
   from given_venues g
   cross join henceforth h
   left join all_sources s on s.api = g."officialFeed"
@@ -220,12 +228,12 @@ new_venues as (
   insert into venue (
     venue, name, category, symbol, quote, chain, official_kind, official_page, feed_id, official_about,
     official_not_about,
-    former_ids, entry, position
+    former_ids, entry, ends_at, unwatched, position
   )
   select
     g.venue, g.name, g.category, g.symbol, g.quote, g.chain, g."officialKind", g."officialPage", s.feed_id,
     g.about_like,
-    g.not_about_like, coalesce(g."formerIds", '{}'), coalesce(g.entry, '{}'), g.position
+    g.not_about_like, coalesce(g."formerIds", '{}'), coalesce(g.entry, '{}'), g."endsAt", g.ended, g.position
   from given_venues g
   left join all_sources s on s.api = g."officialFeed"
   where g.venue not in (select v.venue from venue v)
@@ -242,7 +250,7 @@ kept_components as (
     stall_basis = g."stallBasis",
     ends_at = g."endsAt", ends_because = g."endsBecause",
     position = g.position,
-    published = true, unwatched = c.unwatched - h.henceforth
+    published = true, unwatched = c.unwatched - h.henceforth + g.ended
   from given_components g
   join all_venues v using (venue)
   cross join henceforth h
@@ -251,11 +259,13 @@ kept_components as (
 ),
 new_components as (
   insert into component (
-    venue_id, component, label, target, cadence_ms, stall_after_ms, stall_basis, ends_at, ends_because, position
+    venue_id, component, label, target, cadence_ms, stall_after_ms, stall_basis, ends_at, ends_because, unwatched,
+    position
   )
   select
     v.venue_id, g.component, g.label, g.target, g."cadenceMs", g."stallAfterMs", g."stallBasis", g."endsAt",
     g."endsBecause",
+    g.ended,
     g.position
   from given_components g
   join all_venues v using (venue)

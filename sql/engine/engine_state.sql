@@ -30,5 +30,5 @@ cross join (
     '[]'
   ) as feeds
   from feed s
-  where s.published
+  where s.published and not api.feed_has_ended(s.feed_id)
 ) f

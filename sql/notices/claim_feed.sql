@@ -4,9 +4,9 @@
 -- other.
 --
 -- $1 now, or null: by this database's clock; $2 how long reading may take, milliseconds; $3 the kinds that the caller
--- can read, because another build may know more. One row {at, feed_id, kind, api, page, unended_readings, read_at,
--- feed_at, unreadable_since, due_at}: if nothing is due, feed_id is null, and due_at is when something will be; null
--- if there are no feeds.
+-- can read, because another build may know more. Without feeds whose venues have ended. One row {at, feed_id, kind,
+-- api, page, unended_readings, read_at, feed_at, unreadable_since, due_at}: if nothing is due, feed_id is null, and
+-- due_at is when something will be; null if there are no feeds.
 with now as materialized (
   -- whole milliseconds, so that the claimant can recognise its claim by this time
   select date_trunc('milliseconds', coalesce($1::timestamptz, clock_timestamp())) as at
@@ -19,7 +19,7 @@ claimed as (
   where s.feed_id = (
     select d.feed_id
     from feed d
-    where d.published and d.kind = any ($3::text[])
+    where d.published and d.kind = any ($3::text[]) and not api.feed_has_ended(d.feed_id)
       -- nothing is postponed by more than an hour: a later time comes from a wrong clock
       and (d.due_at <= (select at from now) or d.due_at > (select at from now) + interval '90 minutes')
     order by d.due_at, d.feed_id
@@ -44,7 +44,12 @@ select
   case when w.unreadable_since > n.at - interval '1 day' is not false then c.feed_at end as feed_at,
   w.unreadable_since,
   coalesce(
-    c.due_at, (select min(s.due_at) from feed s where s.published and s.kind = any ($3::text[]))
+    c.due_at,
+    (
+      select min(s.due_at)
+      from feed s
+      where s.published and s.kind = any ($3::text[]) and not api.feed_has_ended(s.feed_id)
+    )
   ) as due_at
 from now n
 left join claimed c on true

@@ -11,8 +11,8 @@ return coalesce(abs(clock_error_ms) - clock_error_within_ms > 2000, false);
 -- uncertainty of that, or null; known_venues: ids of the venues in its registry; vantage_name, vantage_place and
 -- vantage_network: its vantage, or nulls; machine: the fingerprint of its machine, or null.
 --
--- One row: the venues that it holds, in the registry's order; and `settled`, whether the distribution is complete: if
--- not, call share_venue_leases. No row if there is no such region.
+-- One row: the venues that it holds, in the registry's order and without those that have ended; and `settled`, whether
+-- the distribution is complete: if not, call share_venue_leases. No row if there is no such region.
 --
 -- PL/pgSQL, because a connection keeps its plan. Planned at each call, it took the embedded database twice the time.
 create function upkeep.renew_probe(
@@ -98,7 +98,7 @@ begin
         )
       end as known_as
     ) n
-    where v.published
+    where v.published and (v.ends_at <= clock_timestamp()) is not true
   ),
   -- The providers of a chain, and the chain, go together (share_venue_leases): they count as their first.
   grouped as (

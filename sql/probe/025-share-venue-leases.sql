@@ -66,7 +66,7 @@ begin
     left join venue_lease w on w.region_id = h.region_id and w.venue_id = v.venue_id
     left join probe p on p.region_id = h.region_id and p.process = w.process
     left join living l on l.process = w.process
-    where v.published
+    where v.published and (v.ends_at <= clock_timestamp()) is not true
     window of_chain as (
       partition by
         case when v.category = 'rpc' then v.chain end,

@@ -92,6 +92,7 @@ begin atomic
       from venue_lease w
       join venue v using (venue_id)
       where w.region_id = p.region_id and w.process = p.process and v.published
+        and (v.ends_at <= show_probes.at) is not true
     )
   from probe p
   on conflict (region_id, process, seen_at) do update set probe = excluded.probe, venues = excluded.venues

@@ -62,11 +62,16 @@ create table venue (
   official_about     text[],
   -- what is not about anything that we measure; null: nothing
   official_not_about text[],
-  -- {sources, checkedAt, until, limits, blockedIn, edgeCacheMs}, of the entry; a field that it lacks is missing
+  -- {sources, checkedAt, until, endedAt, limits, blockedIn, edgeCacheMs}, of the entry; a field that it lacks is
+  -- missing
   entry              jsonb not null default '{}',
+  -- From then on (endedAt) it is not measured, and only its history is shown; null: no end is known. A column, because
+  -- the board, the leases of the probes and the readers of feeds select by it.
+  ends_at            timestamptz,
   position           smallint not null,
   published          boolean not null default true,
-  -- since when it is measured, and when the registry did not name it after that: then it was nobody's to measure
+  -- Since when it is measured, and when the registry did not name it after that, or it had ended: then it was nobody's
+  -- to measure. May lie in the future.
   watched_from       timestamptz not null default now(),
   unwatched          tstzmultirange not null default '{}'
 );

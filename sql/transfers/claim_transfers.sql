@@ -20,6 +20,7 @@ claimed as (
     from transfer_source d
     join venue v using (venue_id)
     where d.published and v.published and d.kind = any ($3::text[])
+      and (v.ends_at <= (select at from now)) is not true
       -- nothing is postponed by more than an hour: a later time comes from a wrong clock
       and (d.due_at <= (select at from now) or d.due_at > (select at from now) + interval '90 minutes')
     order by d.due_at, d.venue_id
@@ -50,7 +51,13 @@ select
   c.list_moved_at,
   c.unreadable_since,
   coalesce(
-    c.due_at, (select min(s.due_at) from transfer_source s where s.published and s.kind = any ($3::text[]))
+    c.due_at,
+    (
+      select min(s.due_at)
+      from transfer_source s
+      join venue w using (venue_id)
+      where s.published and s.kind = any ($3::text[]) and (w.ends_at <= n.at) is not true
+    )
   ) as due_at
 from now n
 left join claimed c on true

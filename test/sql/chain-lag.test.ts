@@ -13,6 +13,7 @@ import { accepted, tick } from "../../server/core/engine/tick.js";
 import { serve } from "../support/api.js";
 import { migratedDatabase } from "../support/database.js";
 import { madeSample } from "../support/made-sample.js";
+import { getPage } from "../support/page.js";
 import { analystOf } from "../support/page-of-statements.js";
 
 interface Lag {
@@ -248,6 +249,45 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
       }
     },
   );
+
+  await t.test("a chain's page has the heads of its providers side by side, and says whose trails", async (t) => {
+    await lagsOf([
+      { venue: "publicnode", ago: 12, head: n + 3 },
+      { venue: "drpc", ago: 5, head: n + 3 },
+      { venue: "third", ago: 3, head: n },
+    ]);
+    interface Detail {
+      chain: { heads: { venue: string; component: string | null; lag: Lag | null }[] | null };
+    }
+    const { chain } = (await api.ask<Detail>("/v1/targets/ethereum-chain")).body;
+    t.match(chain.heads, [
+      {
+        venue: "publicnode",
+        name: "PublicNode Ethereum RPC",
+        component: "rest:block",
+        lag: { blocks: 0, head: n + 3 },
+      },
+      { venue: "drpc", component: "rest:block", lag: { blocks: 0, freshestHead: n + 3 } },
+      { venue: "third", name: "Third", component: "rest:block", lag: { blocks: 3, head: n } },
+    ]);
+    t.equal((await api.ask<Detail>("/v1/targets/drpc")).body.chain.heads, null, "only there");
+    const { text, links } = await getPage(api.port, "/venues/ethereum-chain");
+    t.match(text, /Heads of its providers Third trails most, by 3 blocks\. Heads as named in Central Europe/);
+    t.match(text, /Third \w+ 21000000 3 blocks behind/);
+    t.ok(links.includes("/venues/third"));
+
+    await lagsOf([{ venue: "drpc", ago: 5, head: n }]);
+    const seen = (await api.ask<Detail>("/v1/targets/ethereum-chain")).body.chain.heads!;
+    t.same(
+      seen.map(({ venue, lag }) => [venue, lag?.blocks ?? null]),
+      [
+        ["publicnode", null],
+        ["drpc", 0],
+        ["third", null],
+      ],
+      "a provider without a head is listed",
+    );
+  });
 
   await t.test("heads that go backwards are counted", async (t) => {
     const heads = [n, n + 1, n, n, n + 2, n + 1, n + 1];

@@ -33,7 +33,7 @@ export const knownOfVenue = [
     "blocked",
     "limited",
   ],
-  ...["sources", "checkedAt", "until", "limits", "blockedIn", "edgeCacheMs", "ccxt"],
+  ...["sources", "checkedAt", "until", "endedAt", "limits", "blockedIn", "edgeCacheMs", "ccxt"],
 ].join(", ");
 
 const noPath = (path: string, character: number) =>
@@ -77,8 +77,9 @@ const rows: [at: string, value: unknown, ...expected: string[]][] = [
   [
     "chains.ethereum",
     12000,
-    "a chain: an object with blockMs, the usual time between two heads, and source, where that is said",
+    "a chain: an object with blockMs, the usual time between two heads, source, where that is said, and perhaps name, for readers",
   ],
+  ["chains.ethereum.name", "", text],
   ["chains.ethereum.source", "", "a text of 1 to 300 characters without control characters"],
   [".socket.welcome", [], "what holds of a frame: a list of one or more conditions"],
   [".rest.0.head.encoding", undefined, "hex or integer"],
@@ -138,6 +139,12 @@ const rows: [at: string, value: unknown, ...expected: string[]][] = [
   [".until.components", [], "a list of one or more ids of components"],
   [".until.components.0", "block", "the id of a component, such as rest:ticker"],
   [".until.components.0", "ws:orders", "rest:block or ws:conn or ws:trades"],
+  [".endedAt", "2026-09-23", "the end of the venue itself: an object with date, what and source"],
+  [".endedAt.date", "2026-06-31", "a day of the calendar"],
+  [".endedAt.date", undefined, date],
+  [".endedAt.what", "", source],
+  [".endedAt.source", undefined, source],
+  [".endedAt.components", ["rest:block"], "no such property (known here: date, what, source)"],
   [".limits", [], "a list of one or more limits of the venue's origins"],
   [".limits.0", 10, "a limit: an object with origin, requests, periodMs, per, source and perhaps endpoints"],
   [

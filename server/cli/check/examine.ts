@@ -15,6 +15,7 @@ import type { Log } from "../../../shared/log/log.js";
 import { readChains } from "../../../shared/registry/chain-venues.js";
 import { hostsOf } from "../../../shared/registry/components.js";
 import type { Registry, RestEndpoint, Venue } from "../../../shared/registry/registry.js";
+import { withoutEnded } from "../../../shared/registry/venue-end.js";
 import { plainText } from "../../../shared/text/untrusted-text.js";
 import type { TransfersBody, VenueBody, VenueStateBody } from "../../web/agents/agent-source.js";
 import { quotedError, quotedTexts } from "../../web/agents/quoted.js";
@@ -67,7 +68,7 @@ export async function examine(examination: Examination): Promise<Examined> {
   const { registry, service, clock, lookup, withinMs = measureWithinMs } = examination;
   const asked = examination.venue;
   const venue = registry.venues.find(({ id, formerIds = [] }) => [id, ...formerIds].includes(asked)) ?? null;
-  const controls = controlsFor(registry, venue);
+  const controls = controlsFor(withoutEnded(registry, Date.now()), venue);
   const resolver = makeResolver([...(venue ? hostsOf(venue) : []), ...controls.flatMap(hostsOf)], lookup);
   const rest = makeRest({ userAgent: examination.userAgent, resolver, clock });
   try {

@@ -8,6 +8,7 @@ import { needsCredentials, withCredentials } from "../../../shared/registry/cred
 import { ageAdvice, ageSentences, agesOf } from "../../../shared/registry/entry-age.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import type { Registry } from "../../../shared/registry/registry.js";
+import { withoutEnded } from "../../../shared/registry/venue-end.js";
 import { runToEnd } from "../../process/lifecycle.js";
 import type { Given, Options } from "../command.js";
 import { print } from "../print.js";
@@ -44,7 +45,9 @@ async function allFindings(log: Log): Promise<Finding[]> {
   const node = nodeFound(new Date());
   if (!("value" in settings)) return [node, settings.finding];
   const registry = await loadedRegistry(settings.value);
-  const asked = registry.value && withTheirCredentials(registry.value);
+  const now = new Date();
+  const live = registry.value && withoutEnded(registry.value, +now);
+  const asked = live && withTheirCredentials(live);
   const [database, venues] = await Promise.all([
     databaseFound(settings.value, registry.value, log),
     asked && reachFindings(measuredIn(asked.registry, settings.value.region), settings.value),
@@ -54,7 +57,7 @@ async function allFindings(log: Log): Promise<Finding[]> {
     ok("settings", "valid"),
     registry.finding,
     ...(asked?.finding ? [asked.finding] : []),
-    ...(registry.value ? [entriesFound(registry.value, new Date()), filesFound(registry.value)] : []),
+    ...(live ? [entriesFound(live, now), filesFound(live)] : []),
     ...database,
     ...(venues ?? []),
   ];

@@ -163,7 +163,7 @@ const compareTool = makeTool({
     const body = await source.reliability(days);
     const venues = body.venues.filter(({ id }) => ids.has(id));
     const missing = [...ids].filter((id) => !venues.some((one) => one.id === id));
-    if (missing.length > 0) throw new NoData(`there are no figures of ${listWords(missing)} yet`);
+    if (missing.length > 0) throw new NoData(`there are no figures of ${listWords(missing)}: not yet, or no longer`);
     return {
       ...{ sentence: compareSentence({ ...body, venues }), state: null, body: { ...body, venues } },
       ...{ page: `/compare?days=${days}`, api: `/v1/reliability?days=${days}` },

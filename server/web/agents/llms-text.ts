@@ -1,6 +1,7 @@
 /** `/llms.txt`: what a language model has to know to ask this service, in the form of llmstxt.org. */
 import type { RequestHandler } from "express";
 import { watchedVenues } from "../../../shared/registry/chain-venues.js";
+import { hasEnded } from "../../../shared/registry/venue-end.js";
 import { answerBody, longCache } from "../api/answer.js";
 import { type Body, makeBody } from "../api/body.js";
 import { operationGroups, type Operation } from "../api/operation.js";
@@ -12,22 +13,25 @@ import { agentTools } from "./agent-tools.js";
 /** Far more than a registry has. */
 const mostIds = 500;
 
-/** Made once, on first request: it does not change while the program runs. */
+/** Made on the first request of a day: venues end with a day, and nothing else in it changes. */
 export function llmsTextRoute(site: Site, operations: readonly Operation[]): RequestHandler {
-  let made: Body | undefined;
+  let made: { day: string; body: Body } | undefined;
   return (_request, response) => {
-    made ??= makeBody(llmsText(site, operations));
-    return answerBody(response, made, "text/plain; charset=utf-8", longCache);
+    const now = new Date();
+    const day = now.toISOString().slice(0, 10);
+    if (made?.day !== day) made = { day, body: makeBody(llmsText(site, operations, now)) };
+    return answerBody(response, made.body, "text/plain; charset=utf-8", longCache);
   };
 }
 
-export function llmsText({ registry, baseUrl, siteUrl }: Site, operations: readonly Operation[]): string {
+export function llmsText({ registry, baseUrl, siteUrl }: Site, operations: readonly Operation[], now: Date): string {
   const linesOf = (...of: (keyof typeof operationGroups)[]) =>
     operations
       .filter(({ group }) => of.includes(group))
       .map((operation) => operationLine(operation, baseUrl, registry.venues.length > 0));
   const section = (title: string, lines: readonly string[]) => [`## ${title}`, lines.join("\n")];
   const ids = watchedVenues(registry)
+    .filter((venue) => !hasEnded(venue, +now))
     .slice(0, mostIds)
     .map(({ id }) => id);
   const documents = Object.entries(documentWords).map(

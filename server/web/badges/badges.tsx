@@ -13,6 +13,7 @@ import { bytes, integer, named, object, type Schema, shownAs, text, type TypeOf 
 import { noSuchVenue, noSuchView, venueFinder } from "../api/venue-ids.js";
 import { makeDerived, dataOf } from "../board/snapshot.js";
 import { statusResponse } from "../board/status.js";
+import { exchangeResponse } from "../board/venue.js";
 import { venueStateResponse } from "../board/venue-state.js";
 import { assetPath } from "../pages/assets.js";
 import {
@@ -56,9 +57,18 @@ export function embedRoutes({ registry, boards, siteNotice = null }: EmbedOption
     const id = venueOf(asked);
     const snapshot = (await boards.status(null))!;
     const board = dataOf(statusResponse, snapshot);
-    const venue = board.venues.find((row) => row.id === id);
-    if (venue === undefined) throw noSuchVenue(id);
-    return { venue, age: ageText(board), now: board.generatedAt, snapshot };
+    const venue: EmbeddedVenue | undefined = board.venues.find((row) => row.id === id);
+    return venue ? { venue, age: ageText(board), now: board.generatedAt, snapshot } : endedOf(id);
+  }
+
+  /** A venue that has ended is not on the board, but other sites may still show it. */
+  async function endedOf(id: string) {
+    const snapshot = await boards.venue(id, "24h", boards.usualRegion);
+    if (snapshot === null) throw noSuchVenue(id);
+    const detail = dataOf(exchangeResponse, snapshot);
+    const { exchange, endpoints, streams } = detail;
+    const venue: EmbeddedVenue = { ...detail, ...exchange, components: [...endpoints, ...streams] };
+    return { venue, age: ageText(detail), now: detail.generatedAt, snapshot };
   }
 
   /** The same for a badge, as one region sees the venue; null: as all of them do. */
@@ -260,8 +270,18 @@ function shortName(name: string): string {
 
 // `/embed/{venue}`: a venue's state and its ninety days, for an iframe on any site.
 
+/** What a card shows of a venue. */
+export interface EmbeddedVenue extends Omit<BadgeVenue, "seenFrom"> {
+  id: string;
+  since: string;
+  days: BoardRow["days"];
+  coveragePct: number | null;
+}
+
+type BoardRow = TypeOf<typeof statusResponse>["venues"][number];
+
 export interface CardProps {
-  venue: TypeOf<typeof statusResponse>["venues"][number];
+  venue: EmbeddedVenue;
   /** The instant that it shows. */
   now: string;
   /** Set when the state is old: how old. */

@@ -138,6 +138,37 @@ const newestSample = {
   newestFault: orNull(fault),
 };
 
+const chainLag = orNull(
+  object(
+    "Distance to the freshest head that our fleet saw from this region, not to the true head. Null if the responses in the range named no head.",
+    {
+      blocks: orNull(
+        integer(
+          "Blocks behind the freshest head. Null if there is no recent head, or if providers are more than 100,000 blocks apart and none confirms this one.",
+          2,
+        ),
+      ),
+      head: orNull(
+        integer(
+          "The latest head named by this endpoint, if not older than three of its cadences or a minute, whichever is longer; else null.",
+          21_500_000,
+        ),
+      ),
+      freshestHead: orNull(
+        integer(
+          "The freshest head of the same chain known from this region when this endpoint was measured, from responses of the preceding minute; null if providers are more than 100,000 blocks apart and none confirms another.",
+          21_500_002,
+        ),
+      ),
+      at: orNull(instant("Slot in which this head was named.")),
+      backwards: integer(
+        "How often this endpoint named a head below its previous one in the last 24 hours, whatever the range.",
+        0,
+      ),
+    },
+  ),
+);
+
 const endpointStatus = object("One REST endpoint, seen from the selected region.", {
   ...measuredComponent,
   answers: integer("Good samples in the range, over which the percentiles are computed.", 17_004),
@@ -151,39 +182,7 @@ const endpointStatus = object("One REST endpoint, seen from the selected region.
     ),
   ),
   // the venue in the examples reads no chain
-  lag: shownAs(
-    orNull(
-      object(
-        "Distance to the freshest head that our fleet saw from this region, not to the true head. Null if the responses in the range named no head.",
-        {
-          blocks: orNull(
-            integer(
-              "Blocks behind the freshest head. Null if there is no recent head, or if providers are more than 100,000 blocks apart and none confirms this one.",
-              2,
-            ),
-          ),
-          head: orNull(
-            integer(
-              "The latest head named by this endpoint, if not older than three of its cadences or a minute, whichever is longer; else null.",
-              21_500_000,
-            ),
-          ),
-          freshestHead: orNull(
-            integer(
-              "The freshest head of the same chain known from this region when this endpoint was measured, from responses of the preceding minute; null if providers are more than 100,000 blocks apart and none confirms another.",
-              21_500_002,
-            ),
-          ),
-          at: orNull(instant("Slot in which this head was named.")),
-          backwards: integer(
-            "How often this endpoint named a head below its previous one in the last 24 hours, whatever the range.",
-            0,
-          ),
-        },
-      ),
-    ),
-    null,
-  ),
+  lag: shownAs(chainLag, null),
 });
 
 const streamStatus = object("One stream, or ws:conn, seen from the selected region.", {
@@ -298,6 +297,19 @@ const venueEntry = object("What the registry says of its own entry for the venue
     ),
     null,
   ),
+  endedAt: shownAs(
+    orNull(
+      object(
+        "The end of the venue itself, past or announced. From that day on it is not measured, its components are unknown, and /v1/status, /v1/reliability and /metrics are without it; its history stays here.",
+        {
+          date: day("The first day without it, in UTC.", "2027-03-01"),
+          what: text("What ends.", "The exchange closes."),
+          source: text("Where that is said.", "https://www.kraken.com/legal"),
+        },
+      ),
+    ),
+    null,
+  ),
   limits: orNull(
     list(
       "How many requests the venue accepts. All requests of the probes on one address stay below half of each limit by address; the cadences of endpoints and streams are the resolved ones.",
@@ -351,6 +363,18 @@ export const exchangeResponse = named(
             state,
             since,
             providers: list("Ids of the providers at which we read it.", venueId),
+            heads: orNull(
+              list(
+                "The heads that its providers named last, as the selected region saw them, in the registry's order; null unless the venue is the chain.",
+                object("One endpoint of a provider.", {
+                  venue: venueId,
+                  name: venueName,
+                  state: { ...state, description: "Of the provider, by quorum over all regions." },
+                  component: orNull(component),
+                  lag: { ...chainLag, description: "As of an endpoint; null if it named no head within a day." },
+                }),
+              ),
+            ),
             standsSince: orNull(
               instant(
                 "When its open incident began: since then it has stood still, or gone back to older blocks, at all providers.",

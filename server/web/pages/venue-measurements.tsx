@@ -286,7 +286,7 @@ function Certificate({ expiresAt, now }: { expiresAt: string | null; now: string
 }
 
 /** How far an endpoint's chain head is behind the freshest one that this region has seen. */
-function lagText(lag: Endpoint["lag"]): string {
+export function lagText(lag: Endpoint["lag"]): string {
   if (lag === null) return "names no head";
   const behind =
     lag.blocks === null

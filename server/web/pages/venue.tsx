@@ -10,7 +10,7 @@ import { dataOf } from "../board/snapshot.js";
 import { transfersResponse, venueTransfers } from "../board/transfers.js";
 import { exchangeResponse, venueParameters } from "../board/venue.js";
 import { withoutEmpty } from "./board.js";
-import { durationText, exactText, isolated, maintenanceText, msText, sinceMs, ageText } from "./format.js";
+import { dayText, durationText, exactText, isolated, maintenanceText, msText, sinceMs, ageText } from "./format.js";
 import { answerPage, type PagesOptions, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import {
@@ -26,13 +26,14 @@ import {
   lookOf,
   MaintenanceList,
   stateRank,
-  Sign,
   StateWord,
   TableFrame,
   transferFeedLinks,
   WebLink,
 } from "./parts.js";
-import { DaysSection, EntrySection, LatencySection, UptimeSection } from "./venue-history.js";
+import { ChainSection } from "./venue-chain.js";
+import { EndNote, endOf, EntrySection } from "./venue-entry.js";
+import { DaysSection, LatencySection, UptimeSection } from "./venue-history.js";
 import {
   EndpointSection,
   jsonPathOf,
@@ -109,8 +110,12 @@ export interface VenuePageProps {
 
 function venuePage({ view, detail, matrix, transfers, config }: VenuePageProps): PageProps {
   const age = ageText(detail);
-  const headline = venueHeadline(detail.exchange.name, matrix, detail.incidents);
   const { generatedAt: now } = matrix;
+  const end = endOf(detail.entry, now);
+  const headline =
+    end === null
+      ? venueHeadline(detail.exchange.name, matrix, detail.incidents)
+      : `${isolated(detail.exchange.name)} ended on ${dayText(end.date, now)}.`;
   const regionNames = new Map(matrix.regions.map(({ id, name }) => [id, name]));
   const region = (view.region !== null && regionNames.get(view.region)) || "unknown";
   const labels = new Map(
@@ -129,8 +134,9 @@ function venuePage({ view, detail, matrix, transfers, config }: VenuePageProps):
     children: (
       <>
         <Headline state={matrix.state} age={age} more={headline} />
+        {end !== null && <EndNote end={end} now={now} />}
         <Facts detail={detail} matrix={matrix} />
-        <ChainRead detail={detail} now={now} />
+        <ChainSection {...{ detail, region, now }} />
         <MatrixSection matrix={matrix} />
         <IncidentsSection {...{ detail, labels, now }} />
         <ViewPicker view={view} regions={matrix.regions} />
@@ -147,33 +153,6 @@ function venuePage({ view, detail, matrix, transfers, config }: VenuePageProps):
       </>
     ),
   };
-}
-
-/** What to know of the chain that the venue reads, or is. */
-function ChainRead({ detail: { chain, exchange }, now }: { detail: VenueDetail; now: string }) {
-  if (chain === null) return null;
-  if (chain.venue === exchange.id)
-    return (
-      <p>
-        Its blocks are read at{" "}
-        {chain.providers.map((id, place) => (
-          <>
-            {place > 0 && ", "}
-            <a href={`/venues/${id}`}>{id}</a>
-          </>
-        ))}
-        . If it stands at all of them, it is the fault of none.
-      </p>
-    );
-  if (chain.standsSince === null) return null;
-  return (
-    <p>
-      <Sign state="outage" />{" "}
-      <a href={`/incidents/${chain.incident}`}>{isolated(chain.name)} has stood still or gone back since</a>{" "}
-      <Instant at={chain.standsSince} now={now} /> at all {chain.providers.length} providers that we read; none of them
-      is down for it.
-    </p>
-  );
 }
 
 /** Figures of a week may be half a minute older than the states. */

@@ -343,6 +343,22 @@ void t.test("entries that end within sixty days, or have ended, are listed, the 
   t.end();
 });
 
+void t.test("a venue that will end is listed ahead, and one that has ended is not complained of", (t) => {
+  const ends = (id: string, date: string) => ({
+    ...ending(id, "2026-10-31"),
+    endedAt: { date, what: "It closes", source: "its announcement" },
+  });
+  const found = ages({ ...ends("gone", "2026-11-28"), checkedAt: "2025-01-01" }, ends("soon", "2026-11-29"));
+  t.strictSame(found.aged, []);
+  t.strictSame(ageSentences(found), [
+    "soon ended on 2026-10-31: The API ends (its changelog)",
+    "soon ends on 2026-11-29, in 1 day: It closes (its announcement)",
+  ]);
+  const undated = { ...simplestVenue("gone"), endedAt: { date: "2026-09-23", what: "It closed", source: "here" } };
+  t.strictSame(ages(undated), { aged: [], undated: [], ends: [] });
+  t.end();
+});
+
 // The nightly comparison of the catalogue with ccxt, on a few fixed hosts and without the network.
 
 function venue(hosts: string[], ccxt: Venue["ccxt"]): Venue {

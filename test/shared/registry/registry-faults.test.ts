@@ -69,6 +69,7 @@ function good() {
     ...{ limited: { path: "$", includes: "too many requests" }, sources: ["https://docs.example.com/changelog"] },
     ...{ checkedAt: "2026-11-28", blockedIn: { countries: ["US"], source }, edgeCacheMs: 2000 },
     until: { date: "2027-03-01", what: "The API ends", source, components: ["rest:block", "ws:conn"] },
+    endedAt: { date: "2027-06-01", what: "The bridge closes", source },
     ccxt: { id: "okx", differs: [{ host: "ws.example.com", why: source }] },
     limits: [
       { origin: "http://127.0.0.1:8080", requests: 60, periodMs: 1000, per: "address", endpoints: ["block"], source },
@@ -82,7 +83,7 @@ function good() {
       { id: "eu-central", name: "Central Europe" },
       { id: "us-east", name: "US East" },
     ],
-    chains: { ethereum: { blockMs: 12000, source: "the protocol" } },
+    chains: { ethereum: { name: "Ethereum", blockMs: 12000, source: "the protocol" } },
     venues: [okx, gate],
   };
 }

@@ -363,7 +363,7 @@ const baseUrl = "https://api.example.org";
 const siteUrl = "https://example.org/about";
 
 void t.test("it is a title, a summary and lists of links", (t) => {
-  const text = llmsText({ registry, baseUrl, siteUrl }, operations(registry, siteUrl));
+  const text = llmsText({ registry, baseUrl, siteUrl }, operations(registry, siteUrl), new Date());
   const blocks = text.trim().split("\n\n");
   t.equal(blocks[0], "# venuewatch");
   t.match(blocks[1], /^> .+$/);
@@ -401,7 +401,7 @@ void t.test("each link is answered", async (t) => {
 
 void t.test("without venues it names none", (t) => {
   t.notMatch(
-    llmsText({ registry: { ...registry, venues: [] }, baseUrl, siteUrl }, operations(registry, siteUrl)),
+    llmsText({ registry: { ...registry, venues: [] }, baseUrl, siteUrl }, operations(registry, siteUrl), new Date()),
     /Ids of the venues|undefined/,
   );
   t.end();

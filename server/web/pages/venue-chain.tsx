@@ -1,0 +1,97 @@
+/** The chain that a venue reads, or is, on its page. */
+import { isolated } from "./format.js";
+import { Instant, Sign, StateWord, TableFrame, TableHead } from "./parts.js";
+import { lagText, type VenueDetail } from "./venue-measurements.js";
+
+type Chain = NonNullable<VenueDetail["chain"]>;
+type Heads = NonNullable<Chain["heads"]>;
+
+interface ChainSectionProps {
+  detail: VenueDetail;
+  /** Name of the selected region. */
+  region: string;
+  now: string;
+}
+
+/** Nothing for a venue that reads no chain, or one that goes on. */
+export function ChainSection({ detail: { chain, exchange }, region, now }: ChainSectionProps) {
+  if (chain === null) return null;
+  if (chain.venue !== exchange.id) return <ChainStands chain={chain} now={now} />;
+  return (
+    <>
+      <p>
+        Its blocks are read at{" "}
+        {chain.providers.map((id, place) => (
+          <>
+            {place > 0 && ", "}
+            <a href={`/venues/${id}`}>{id}</a>
+          </>
+        ))}
+        . If it stands at all of them, it is the fault of none.
+      </p>
+      {chain.heads !== null && chain.heads.length > 0 && <HeadsSection heads={chain.heads} region={region} now={now} />}
+    </>
+  );
+}
+
+function ChainStands({ chain, now }: { chain: Chain; now: string }) {
+  if (chain.standsSince === null) return null;
+  return (
+    <p>
+      <Sign state="outage" />{" "}
+      <a href={`/incidents/${chain.incident}`}>{isolated(chain.name)} has stood still or gone back since</a>{" "}
+      <Instant at={chain.standsSince} now={now} /> at all {chain.providers.length} providers that we read; none of them
+      is down for it.
+    </p>
+  );
+}
+
+/** The providers of a chain side by side, and whose head trails. */
+function HeadsSection({ heads, region, now }: { heads: Heads; region: string; now: string }) {
+  return (
+    <section aria-labelledby="heads">
+      <h2 id="heads">Heads of its providers</h2>
+      <p>{trailingText(heads)}</p>
+      <TableFrame caption={`Heads as named in ${isolated(region)}`}>
+        <TableHead
+          columns={[
+            ["Provider", false],
+            ["State", false],
+            ["Head", true],
+            ["Distance", false],
+            ["Named", false],
+          ]}
+        />
+        <tbody>
+          {heads.map(({ venue, name, state, component, lag }) => (
+            <tr key={`${venue} ${component ?? ""}`}>
+              <th scope="row">
+                <a href={`/venues/${venue}`}>{isolated(name)}</a>
+                {heads.filter((other) => other.venue === venue).length > 1 && <span class="minor"> {component}</span>}
+              </th>
+              <td>
+                <StateWord state={state} />
+              </td>
+              <td class="figure">{lag?.head ?? "none"}</td>
+              <td>{lagText(lag)}</td>
+              <td>{lag === null || lag.at === null ? "not recently" : <Instant at={lag.at} now={now} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </TableFrame>
+      <p class="minor">
+        Distances are to the freshest head that we knew in this region when we asked, not to the true head of the chain.
+        A provider that is asked later may name a later block.
+      </p>
+    </section>
+  );
+}
+
+function trailingText(heads: Heads): string {
+  const known = heads.flatMap(({ name, lag }) => (lag?.blocks == null ? [] : [{ name, blocks: lag.blocks }]));
+  if (known.length === 0) return "How far each is behind is not known.";
+  const most = Math.max(...known.map(({ blocks }) => blocks));
+  if (most === 0) return "None trails: each is at the freshest head that we knew.";
+  const last = [...new Set(known.filter(({ blocks }) => blocks === most).map(({ name }) => isolated(name)))];
+  return `${last.join(", ")} ${last.length === 1 ? "trails" : "trail"} most, by ${most} ${most === 1 ? "block" : "blocks"}.`;
+}
