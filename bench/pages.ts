@@ -9,6 +9,8 @@ import { extname, join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { type Browser, chromium } from "playwright-core";
 import { request } from "undici";
+import { sql } from "../shared/database/pool.js";
+import { categories } from "../shared/registry/registry.js";
 import { startWeb, type Web } from "../server/web/web.js";
 import { tick } from "../server/core/engine/tick.js";
 import { listen } from "../server/process/ports.js";
@@ -184,6 +186,9 @@ function endpointsOfGatus() {
 async function ofManyVenues(stage: Stage): Promise<Figure[]> {
   const own = stage.registry.venues.flatMap(({ rest, socket }) => [...rest, ...(socket?.streams ?? []), socket]);
   await manyComponents(stage, own.filter(Boolean).length * 10);
+  await stage.pool.query(sql`
+    update venue set category = (${categories}::text[])[1 + venue_id % ${categories.length}::int] where venue like '%-copy-%'
+  `);
   await tick(stage.pool, new Date());
   const web = await serve(stage);
   try {

@@ -36,7 +36,7 @@ export function readHtml(html: string): ReadHtml {
     title: textOf(/<title>(.*?)<\/title>/s.exec(html)?.[1] ?? ""),
     icon: /<link rel="icon"[^>]*\/(\w+)\.svg"/.exec(html)?.[1] ?? "",
     links: [...html.matchAll(/<a [^>]*href="([^"]*)"/g)].map(([, href = ""]) => textOf(href)),
-    venues: [...main.matchAll(/<h4>(.*?)<\/h4>/gs)].map(([, name = ""]) => textOf(name)),
+    venues: [...main.matchAll(/<h([45])>(.*?)<\/h\1>/gs)].map(([, , name = ""]) => textOf(name)),
   };
 }
 

@@ -3,17 +3,15 @@ import { categories } from "../../../shared/registry/registry.js";
 import { choice, type Parameter, parameterReader, type Values } from "../api/parameters.js";
 import { queryOf } from "../api/request.js";
 import { regionsResponse } from "../board/regions.js";
-import { type Boards, dataOf } from "../board/snapshot.js";
+import { dataOf } from "../board/snapshot.js";
 import { statusResponse } from "../board/status.js";
 import { type Board, headlineOf } from "./board-headline.js";
-import { msText, percentText, ageText } from "./format.js";
-import { answerPage, type Rendered } from "./page-answer.js";
+import { type Chains, chainsOf, VenueGroups } from "./board-venues.js";
+import { ageText } from "./format.js";
+import { answerPage, type PagesOptions, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import {
-  AnnouncedNow,
   CategoryField,
-  commonFault,
-  DayBars,
   Elapsed,
   feedLinks,
   Headline,
@@ -25,19 +23,18 @@ import {
   type Regions,
   SelectField,
   Sign,
-  Sparkline,
-  StateWord,
   type PublishedIncident,
 } from "./parts.js";
-import { boardWords, categoryWords, type State, stateMeanings, stateWords } from "./words.js";
+import { boardWords, type State, stateMeanings, stateWords } from "./words.js";
 
-export function boardRoute(boards: Boards, rendered: Rendered): RequestHandler {
+export function boardRoute({ registry, boards }: PagesOptions, rendered: Rendered): RequestHandler {
   const read = parameterReader(boardParameters);
+  const chains = chainsOf(registry);
   return async (request, response) => {
     const filter = read(withoutEmpty(queryOf(request)));
     const [status, regions] = await Promise.all([boards.status(filter.category), boards.regions()]);
     const body = rendered(`board ${JSON.stringify(filter)}`, [status, regions], () =>
-      boardPage({ board: dataOf(statusResponse, status!), regions: dataOf(regionsResponse, regions!), filter }),
+      boardPage({ board: dataOf(statusResponse, status!), regions: dataOf(regionsResponse, regions!), filter, chains }),
     );
     await answerPage(response, body);
   };
@@ -54,9 +51,10 @@ export interface BoardPageProps {
   board: Board;
   regions: Regions;
   filter: Filter;
+  chains: Chains;
 }
 
-function boardPage({ board, regions, filter }: BoardPageProps): PageProps {
+function boardPage({ board, regions, filter, chains }: BoardPageProps): PageProps {
   const age = ageText(board);
   const { state, answer, troubles, title } = headlineOf(board, filter.category);
   const json = filter.category === null ? "/v1/status" : `/v1/status?category=${filter.category}`;
@@ -75,7 +73,7 @@ function boardPage({ board, regions, filter }: BoardPageProps): PageProps {
             ` All regions that report measure from one machine: trouble of its network may look like trouble of the venues.`}
         </p>
         <OpenIncidents board={board} filter={filter} />
-        <Venues board={board} filter={filter} />
+        <Venues {...{ board, filter, chains }} />
         <MaintenanceAhead board={board} />
         <RegionStrip regions={regions} now={generatedAt} />
         <Legend />
@@ -129,18 +127,8 @@ function byVenue(open: readonly PublishedIncident[]) {
   };
 }
 
-function Venues({ board, filter }: { board: Board; filter: Filter }) {
+function Venues({ board, filter, chains }: Omit<BoardPageProps, "regions">) {
   const venues = selectedVenues(board, filter);
-  const now = board.generatedAt;
-  const groups =
-    filter.sort === "worst"
-      ? [{ name: "Worst first", venues }]
-      : categories
-          .map((name) => ({
-            name: categoryWords[name],
-            venues: venues.filter(({ category }) => category === name),
-          }))
-          .filter(({ venues }) => venues.length > 0);
   return (
     <section aria-labelledby="venues">
       <h2 id="venues">Venues</h2>
@@ -150,16 +138,9 @@ function Venues({ board, filter }: { board: Board; filter: Filter }) {
           {boardWords.nothingFound} <a href="/">Show all venues</a>
         </p>
       )}
-      {groups.map((group) => (
-        <div key={group.name}>
-          <h3>{group.name}</h3>
-          <ul class="board">
-            {group.venues.map((venue) => (
-              <BoardRow key={venue.id} venue={venue} now={now} />
-            ))}
-          </ul>
-        </div>
-      ))}
+      {venues.length > 0 && (
+        <VenueGroups {...{ venues, chains }} now={board.generatedAt} isSorted={filter.sort === "worst"} />
+      )}
     </section>
   );
 }
@@ -213,53 +194,6 @@ function Legend() {
       </dl>
       <p>{boardWords.legendDays}</p>
     </details>
-  );
-}
-
-/** One venue on the board. */
-function BoardRow({ venue, now }: { venue: Board["venues"][number]; now: string }) {
-  const path = `/venues/${venue.id}`;
-  return (
-    <li class="venue" data-key={`venue-${venue.id}`}>
-      <h4>
-        <a href={path}>
-          <bdi>{venue.name}</bdi>
-        </a>
-      </h4>
-      <p class="now">
-        <StateWord state={venue.state} fault={commonFault(venue.components)} />{" "}
-        <span class="minor">
-          for <Elapsed from={venue.since} now={now} />
-        </span>
-        <AnnouncedNow maintenance={venue.maintenance} now={now} />
-      </p>
-      <p class="chart of-days">
-        <a href={`${path}#days`}>
-          <DayBars days={venue.days} />
-        </a>
-      </p>
-      <Uptime venue={venue} />
-      <p class="chart">
-        <Sparkline values={venue.sparkline.map(({ p50Ms }) => p50Ms)} />
-      </p>
-      <p>{venue.typicalMs !== null && `typically ${msText(venue.typicalMs)}`}</p>
-    </li>
-  );
-}
-
-/** Uptime never without how much of the time it is known for. */
-function Uptime({ venue }: { venue: Board["venues"][number] }) {
-  const { uptimePct90d, uptimePctLow, uptimePctHigh, coveragePct } = venue;
-  // rounding alone sets the bounds of a complete measurement apart
-  const isComplete = coveragePct === 100;
-  return (
-    <p>
-      {uptimePct90d === null ? "Uptime unknown" : <b>{percentText(uptimePct90d)}</b>}{" "}
-      {uptimePctLow !== null && !isComplete && (
-        <span class="minor">{`${uptimePctLow}–${percentText(uptimePctHigh!)}`}</span>
-      )}{" "}
-      <span class="minor">{coveragePct === null ? "not measured" : `${percentText(coveragePct)} measured`}</span>
-    </p>
   );
 }
 

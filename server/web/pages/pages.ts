@@ -16,7 +16,7 @@ export function pagesRouter(options: PagesOptions): Router {
   const { registry, boards, windows, siteNotice = null } = options;
   const router = Router({ caseSensitive: true, strict: true });
   const rendered = makeRendered(siteNotice);
-  router.get("/", boardRoute(boards, rendered));
+  router.get("/", boardRoute(options, rendered));
   router.get("/venues/:venue", venuePageRoute(options, rendered));
   router.get("/is-:venue-down", downRedirect(registry));
   router.get("/incidents", incidentsPageRoute(options, rendered));
