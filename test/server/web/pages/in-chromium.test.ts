@@ -1,6 +1,8 @@
 /** Every page in a real Chromium: accessible, within its policy, usable by keyboard, the same without JavaScript. */
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import t, { type Test } from "tap";
+import { syncRegistry } from "../../../../server/database/sync-registry.js";
+import { loadRegistry } from "../../../../shared/registry/load-registry.js";
 import { serve } from "../../../support/api.js";
 import { chromiumMissing, openChromium, openWindow } from "../../../support/chromium.js";
 import { migratedDatabase } from "../../../support/database.js";
@@ -60,6 +62,33 @@ void t.test("pages in Chromium", { skip: chromiumMissing }, async (t) => {
     t.equal(await page.locator("input[name=q]").inputValue(), "okx", "typed text is kept");
     t.equal(await page.evaluate(() => document.activeElement?.getAttribute("name")), "q", "so is the focus");
     t.ok((await page.locator("details").first().getAttribute("open")) !== null, "so is an unfolded part");
+  });
+  await t.test("a board of all categories, a chain and a venue that has ended", async (t) => {
+    const all = await loadRegistry("registry/all.json");
+    const endedAt = { date: "2026-09-23", what: "The exchange closes.", source: "https://example.org/closes" };
+    const venues = all.venues.map((venue) => (venue.id === "kraken" ? { ...venue, endedAt } : venue));
+    const registry = { ...all, venues };
+    await syncRegistry(database.pool, registry);
+    await database.pool.script("update component_entry set good_at = '-infinity'");
+    await measured(database.pool, { from: ago(90), to: ago(0), head: 21_000_000 });
+    await decide(database.pool);
+    const { port } = await serve(t, { ...database, registry });
+    const root = `http://127.0.0.1:${port}`;
+    const wide = ["/", "/?category=rpc", "/venues/ethereum-chain", "/venues/kraken"];
+    for (const options of [modes["light"], zoomed])
+      await visitPages(
+        t,
+        browser,
+        root,
+        wide.map((path) => [path, 200] as const),
+        options,
+      );
+    await sameWithoutScript(t, browser, root, wide);
+    const { page } = await openWindow(t, browser);
+    await page.goto(root);
+    await page.getByRole("navigation", { name: "Jump to a group" }).getByRole("link", { name: "Oracles" }).click();
+    t.match(page.url(), /#category-oracle$/);
+    await page.waitForFunction(() => document.querySelector("#category-oracle")!.getBoundingClientRect().top < 100);
   });
 });
 
