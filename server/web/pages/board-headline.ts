@@ -24,8 +24,11 @@ export interface BoardHeadline {
   title: string;
 }
 
-/** A headline has room for as many venues. */
+/** A headline has room for as many sentences about venues. */
 const mostVenues = 3;
+
+/** And for as many names in one of them: on a board of a hundred venues, many may be unknown. */
+const mostNames = 8;
 
 /** @param category the only one on the board; null: all of them */
 export function headlineOf(
@@ -118,7 +121,9 @@ function troubleOf(venue: Board["venues"][number], incidents: readonly Published
 }
 
 function namesOf(names: readonly string[]): string {
-  return names.map(isolated).join(", ");
+  const more = names.length - mostNames;
+  const named = names.slice(0, mostNames).map(isolated).join(", ");
+  return more > 0 ? `${named} and ${more} more` : named;
 }
 
 function moreVenuesText(count: number): string {

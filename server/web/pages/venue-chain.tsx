@@ -91,7 +91,10 @@ function trailingText(heads: Heads): string {
   const known = heads.flatMap(({ name, lag }) => (lag?.blocks == null ? [] : [{ name, blocks: lag.blocks }]));
   if (known.length === 0) return "How far each is behind is not known.";
   const most = Math.max(...known.map(({ blocks }) => blocks));
-  if (most === 0) return "None trails: each is at the freshest head that we knew.";
+  if (most === 0)
+    return known.length === heads.length
+      ? "None trails: each is at the freshest head that we knew."
+      : "None trails of those whose distance is known.";
   const last = [...new Set(known.filter(({ blocks }) => blocks === most).map(({ name }) => isolated(name)))];
   return `${last.join(", ")} ${last.length === 1 ? "trails" : "trail"} most, by ${most} ${most === 1 ? "block" : "blocks"}.`;
 }

@@ -64,15 +64,16 @@ void t.test("RPC providers are grouped by chain, with the chain first", async (t
   t.notMatch((await getPage(port, "/?q=publicnode&category=oracle")).html, /<h4 id=/);
 });
 
-void t.test("a board of 150 venues has at most forty kilobytes", async (t) => {
+void t.test("a board of 150 venues has at most forty kilobytes, and names few of those that are unknown", async (t) => {
   await pool.query(sql`
     insert into venue (venue, name, category, position)
     select 'more-' || n, 'One more venue ' || n, (${categories}::text[])[1 + n % 7], 1000 + n
     from generate_series(1, 150 - (select count(*) from venue where published)) as n
   `);
   await decide(pool);
-  const { html, venues } = await getPage(port, "/");
+  const { html, text, venues } = await getPage(port, "/");
   t.equal(venues.length, 150);
+  t.match(text, / Unknown: ([^,]+, ){7}[^,]+ and \d+ more\. We measure/);
   const [, style = ""] = /rel="stylesheet" href="([^"]+)"/.exec(html)!;
   const bytes = gzipSync(html).length + gzipSync(await (await fetch(`http://127.0.0.1:${port}${style}`)).text()).length;
   t.ok(bytes < 40_000, `${bytes} bytes`);
