@@ -453,6 +453,7 @@ void t.test("a venue's entry is published, and its page says how it is measured"
   t.strictSame(kraken.entry, {
     ...entry,
     until: { ...until, components: null },
+    endedAt: null,
     limits: limits.map(({ source, ...limit }) => ({ ...limit, endpoints: null, source })),
   });
   t.strictSame((await api.ask<TypeOf<typeof exchangeResponse>>("/v1/targets/coinbase")).body.entry.blockedIn, null);
