@@ -323,8 +323,8 @@ begin
 end;
 $$;
 
--- The body of /v1/transfers, or of one venue's: of this asset, only lines of which a direction is paused, and so many of
--- the venue's newest pauses. No row if the database does not have the venue. plpgsql, as above.
+-- The body of /v1/transfers, or of one venue's: of this asset, only lines of which a direction is paused, and so many
+-- of the venue's newest pauses. No row if the database does not have the venue. plpgsql, as above.
 create function api.transfers_body(of_venue text, of_asset text, paused_only boolean, most_pauses integer)
 returns table (generated_at timestamptz, body text)
 language plpgsql stable
@@ -345,7 +345,10 @@ begin
         'depositsPaused', t.deposits_paused,
         'transfers', t.lines,
         'sources', api.transfer_source_bodies(k.generated_at, of_venue),
-        'pauses', case when most_pauses = 0 then '[]' else api.transfer_pauses(k.generated_at, of_venue, most_pauses) end
+        'pauses', case
+          when most_pauses = 0 then '[]'
+          else api.transfer_pauses(k.generated_at, of_venue, most_pauses)
+        end
       )::text as body
     from api.clock k
     cross join transfer_window w

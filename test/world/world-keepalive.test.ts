@@ -1,6 +1,6 @@
 /**
- * The fifteen venues, and those with rules of other kinds, enforce their keep-alive rules; in `stream.test.ts` the probe
- * follows them. Venue time runs fifty times faster, so that minutes take seconds.
+ * The fifteen venues, and those with rules of other kinds, enforce their keep-alive rules; in `stream.test.ts` the
+ * probe follows them. Venue time runs fifty times faster, so that minutes take seconds.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import t, { type Test } from "tap";
