@@ -198,7 +198,7 @@ void t.test("the providers of a chain, and the chain, are with one probe, which 
   });
   t.same(
     groups.map((group) => group.at(-1)),
-    ["ethereum-chain", "solana-chain", "one-chain", "two-chain"],
+    Object.keys(chains).map((chain) => `${chain}-chain`),
   );
   const units = ids.length - groups.reduce((sum, group) => sum + group.length - 1, 0);
   const random = randomFrom(seed);
