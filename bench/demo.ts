@@ -45,7 +45,7 @@ export async function benchDemo(): Promise<Figure[]> {
       return [
         ...figuresOfStart(installSeconds, boardSeconds, historySeconds),
         machineSpeed(),
-        ...(await figuresOfRunning(demo.pid!)),
+        ...(await figuresOfRunning(demo.pid!, "the whole demo without the world", promised)),
       ];
     } finally {
       if (isRunning(demo)) {
@@ -157,9 +157,18 @@ function figuresOfStart(installSeconds: number | null, boardSeconds: number, his
   ];
 }
 
-async function figuresOfRunning(pid: number): Promise<Figure[]> {
+/**
+ * The processor time and memory of a supervisor and its programs over a minute, without the world.
+ *
+ * @param what names them together
+ */
+export async function figuresOfRunning(
+  pid: number,
+  what: string,
+  promised: { cores: number; memoryMiB: number },
+): Promise<Figure[]> {
   if (process.platform !== "linux") {
-    console.log("demo: skipped processor and memory, which are read from /proc (Linux only)\n");
+    console.log("skipped processor and memory, which are read from /proc (Linux only)\n");
     return [];
   }
   const programs = programsOf(pid);
@@ -176,7 +185,7 @@ async function figuresOfRunning(pid: number): Promise<Figure[]> {
   const cores = programs.map((program, i) => (cpuSecondsOf(program) - cpuBefore[i]!) / seconds);
   return [
     {
-      what: `the whole demo without the world: processor, mean of ${watchedSeconds} s`,
+      what: `${what}: processor, mean of ${watchedSeconds} s`,
       value: sumOf(cores),
       unit: "cores",
       floor: { value: promised.cores, what: "promised" },
@@ -187,7 +196,7 @@ async function figuresOfRunning(pid: number): Promise<Figure[]> {
       unit: "cores",
     })),
     {
-      what: "the whole demo without the world: memory, sum of the peaks",
+      what: `${what}: memory, sum of the peaks`,
       value: sumOf(most),
       unit: "MiB",
       floor: { value: promised.memoryMiB, what: "promised" },
@@ -205,7 +214,7 @@ interface RunningProgram {
   name: string;
 }
 
-/** Returns the demo's programs, without the world: it plays the venues, which others run. */
+/** Returns a supervisor's programs, without the world: it plays the venues, which others run. */
 function programsOf(pid: number): RunningProgram[] {
   const children = childrenOf(pid)
     .map(({ pid, args }) => ({ pid, name: args.split("cli.js ").at(-1)! }))

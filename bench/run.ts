@@ -8,6 +8,7 @@ import { benchAlerts } from "./alerts.js";
 import { benchBackup } from "./backup.js";
 import { benchBoard } from "./board.js";
 import { benchCached } from "./cached.js";
+import { benchDefaultBoard } from "./default-board.js";
 import { benchDemo } from "./demo.js";
 import { benchDetection } from "./detection.js";
 import { benchExport } from "./export.js";
@@ -49,6 +50,7 @@ const benches: Record<string, () => Promise<Figure[]>> = {
   transfers: benchTransfers,
   alerts: benchAlerts,
   demo: benchDemo,
+  "default-board": benchDefaultBoard,
   jitter: benchJitter,
   limits: benchLimits,
   backup: benchBackup,

@@ -1,0 +1,76 @@
+/**
+ * Measures what `make start` costs with the venues of registry/default.json, which the world plays, and how long the
+ * larger board takes.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { packagedFile } from "../shared/config/package.js";
+import { watchedVenues } from "../shared/registry/chain-venues.js";
+import { loadRegistry } from "../shared/registry/load-registry.js";
+import { readBoard } from "../test/support/board.js";
+import { freePort } from "../test/support/free-port.js";
+import { startWorld } from "../world/world.js";
+import { figuresOfRunning } from "./demo.js";
+import { type Figure, spreadOf, timesMs } from "./figure.js";
+
+const promised = { cores: 0.25, memoryMiB: 900 };
+/** V8 interprets programs that do little for minutes. */
+const settlesInSeconds = 240;
+const giveUpMs = 3 * 60_000;
+
+export async function benchDefaultBoard(): Promise<Figure[]> {
+  const directory = await mkdtemp(join(tmpdir(), "venuewatch-bench-"));
+  const registry = await loadRegistry(packagedFile("registry/default.json"), 3);
+  const world = await startWorld({ registry, latency: "plausible" });
+  const file = join(directory, "registry.json");
+  await writeFile(file, JSON.stringify(world.registry));
+  const port = await freePort();
+  const up = spawn(process.execPath, ["--enable-source-maps", packagedFile("dist/server/cli.js"), "up"], {
+    env: {
+      ...{ PATH: process.env["PATH"], REGISTRY: file, DATA_DIR: join(directory, "data"), PORT: String(port) },
+      ...{ HEALTH_PORT: "0", EMBEDDED_PORT: String(await freePort()), RATE_LIMIT: "0" },
+    },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  try {
+    const url = `http://localhost:${port}`;
+    const venues = watchedVenues(world.registry).length;
+    await allAreKnown(url, venues);
+    await sleep(settlesInSeconds * 1000);
+    const what = `${venues} venues, three regions`;
+    return [...(await figuresOfRunning(up.pid!, what, promised)), ...(await figuresOfBoard(url, venues))];
+  } finally {
+    if (up.exitCode === null) {
+      up.kill("SIGTERM");
+      await once(up, "exit");
+    }
+    await world.close();
+    await rm(directory, { recursive: true });
+  }
+}
+
+async function allAreKnown(url: string, expected: number): Promise<void> {
+  const startMs = performance.now();
+  for (;;) {
+    const known = await readBoard(url).then(
+      ({ venues }) => venues.filter(({ state }) => state !== "unknown").length,
+      // it does not listen yet
+      () => 0,
+    );
+    if (known === expected) return;
+    if (performance.now() - startMs > giveUpMs)
+      throw new Error(`expected ${expected} venues with a known state within ${giveUpMs} ms, got ${known}`);
+    await sleep(500);
+  }
+}
+
+/** A tick changes the board every two seconds; in between it is the same body. */
+async function figuresOfBoard(url: string, venues: number): Promise<Figure[]> {
+  const nextTick = () => sleep(2_100);
+  const { p50 } = spreadOf(await timesMs(20, () => readBoard(url), nextTick));
+  return [{ what: `/v1/status of a new tick, ${venues} venues, p50`, value: p50, unit: "ms" }];
+}
