@@ -82,7 +82,8 @@ left join lateral (
 ) g on true
 cross join lateral (
   select case
-    when v.feed_id is null then 'none'
+    -- nobody reads it any more once its venue has ended
+    when v.feed_id is null or v.ends_at <= k.generated_at then 'none'
     -- A reading in the future is no sign of life: some clock was wrong. Feeds are still read while an engine hangs, up
     -- to the five minutes after which that counts as silence, so six minutes are allowed.
     when r.problem is null

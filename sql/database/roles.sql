@@ -23,6 +23,7 @@ grant usage on schema api to vw_core, vw_web;
 grant usage on schema analytics to vw_analyst;
 
 grant select on all tables in schema api to vw_core, vw_web;
+grant select on all tables in schema engine to vw_core;
 grant select on all tables in schema analytics to vw_analyst;
 
 revoke execute on all routines in schema upkeep from public;

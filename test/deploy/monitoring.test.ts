@@ -8,6 +8,7 @@ import { migratedDatabase } from "../support/database.js";
 import { type Exported, exportedBy, ownExpositions } from "../support/exported-metrics.js";
 import { ago, decide, measured } from "../support/fleet.js";
 import { type Dashboard, readDashboard } from "../support/dashboard.js";
+import { line, listed } from "../support/stored-transfers.js";
 
 const token = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[a-zA-Z_:][a-zA-Z0-9_:]*|\d[\d.a-z]*|[=!<>]=|[=!]~|\S/g;
 const name = /^[a-zA-Z_:]/;
@@ -21,6 +22,7 @@ void t.test("rules and dashboards name exported metrics", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   await measured(pool, { from: ago(200), to: ago(0) });
   await decide(pool);
+  await listed(pool, "gate", ago(1), [line("BTC", "BTC")]);
   const api = await serve(t, { pool, registry });
   const venues = exportedBy((await api.ask("/metrics")).text);
   const expositions = await ownExpositions(pool, makeLog("test", "warn"));
@@ -32,7 +34,10 @@ void t.test("rules and dashboards name exported metrics", async (t) => {
     const recorded = recordedBy(rules);
     t.strictSame(
       new Set(rules.flatMap(({ expr }) => metricsIn(expr))),
-      new Set(["svc_component_state", "svc_component_state_region", "svc_incident_open", "up", ...recorded.keys()]),
+      new Set([
+        ...["svc_component_state", "svc_component_state_region", "svc_incident_open", "svc_transfer_state", "up"],
+        ...recorded.keys(),
+      ]),
       "and uses all recorded metrics",
     );
     const there = new Map([...venues, ...recorded, ["up", new Set<string>()]]);

@@ -201,8 +201,8 @@ class TestAnswers(unittest.TestCase):
 
 class TestTransfers(unittest.TestCase):
     def test_what_is_not_said_to_be_open_cannot_be_withdrawn(self) -> None:
-        def line(network: str, state: str) -> dict[str, Any]:
-            return {"network": network, "venueNetwork": network.upper(), "withdrawal": {"state": state}}
+        def line(network: str | None, state: str) -> dict[str, Any]:
+            return {"network": network, "venueNetwork": network and network.upper(), "withdrawal": {"state": state}}
 
         both = [line("tron", "paused"), line("ethereum", "open")]
         cases: list[tuple[bool, list[dict[str, Any]], str | None, object]] = [
@@ -211,13 +211,16 @@ class TestTransfers(unittest.TestCase):
             (False, both, "ETHEREUM", True),
             (False, [line("tron", "paused"), line("ethereum", "unknown")], None, "unknown"),
             (False, [line("tron", "open")], "solana", "unknown"),
+            (False, [line(None, "open")], None, True),
+            (False, [line(None, "open")], "solana", "unknown"),
+            (False, [line(None, "paused")], "solana", False),
             (False, [], None, "unknown"),
             (True, both, None, "unknown"),
         ]
         client = Venuewatch("http://127.0.0.1:1")
         for stale, transfers, network, expected in cases:
             with mock.patch.object(client, "_read", return_value={"stale": stale, "transfers": transfers}):
-                self.assertEqual(client.can_withdraw("kraken", "USDT", network), expected)
+                self.assertEqual(client.can_withdraw("kraken", "usdt", network), expected)
 
 if __name__ == "__main__":
     unittest.main()

@@ -22,7 +22,7 @@ OTHER_SERVERS = {"okx"}
 
 
 def venues() -> dict[str, Any]:
-    listed = json.loads((REGISTRY / "default.json").read_text())["venues"]
+    listed = json.loads((REGISTRY / "exchanges.json").read_text())["venues"]
     return {one: json.loads((REGISTRY / "venues" / f"{one}.json").read_text()) for one in listed}
 
 

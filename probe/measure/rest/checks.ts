@@ -74,10 +74,13 @@ export function compileAnswerCheck({
     if (isHalted(words)) return { ...badVerdict, said: "halted" };
     if ("text" in parsed || !isProven(parsed.value)) return { ...badVerdict, said: null };
     const answer = parsed.value;
+    const height = head && headOf ? blockHeight(headOf(answer), head.encoding) : null;
+    // a node that is asked for its head and names none has not answered
+    if (head && height === null) return { ...badVerdict, said: null };
     return {
       good: true,
       said: null,
-      head: head && headOf ? blockHeight(headOf(answer), head.encoding) : null,
+      head: height,
       newest: newestOf?.(answer) ?? null,
       dataMs: dataMsOf?.(answer) ?? null,
     };

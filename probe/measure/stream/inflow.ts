@@ -17,8 +17,8 @@ export interface Inflow {
   opened: (atMs: number) => void;
   /** Must be called for each chunk, before its frames are parsed. Limits bytes, because fragments emit no events. */
   onChunk: (chunk: Buffer) => void;
-  /** Must be called for each decompressed frame: a kilobyte may become a megabyte. */
-  onDecompressed: (frame: Buffer) => void;
+  /** Must be called for each frame that was decompressed: a kilobyte may become a megabyte. */
+  onDecompressed: (bytes: number) => void;
   /** Must be called for frames of any kind, with the message if it is one, before it is parsed. */
   onFrame: (message?: Buffer) => Arrival;
   /** When the newest frame arrived; without one, when the socket opened; until then `startMs`. */
@@ -73,8 +73,8 @@ export function makeInflow({ flow = usualFlow, startMs, onHeard, onFlood }: Infl
       if (!bytesLeft.take(length, arrival.atMs)) flooded("bytes");
       else if (!chunksLeft.take(1, arrival.atMs)) flooded("chunks");
     },
-    onDecompressed({ length }) {
-      if (!bytesLeft.take(length, arrival.atMs)) flooded("bytes");
+    onDecompressed(bytes) {
+      if (!bytesLeft.take(bytes, arrival.atMs)) flooded("bytes");
     },
     onFrame(message) {
       if (!framesLeft.take(1, arrival.atMs)) flooded("frames");

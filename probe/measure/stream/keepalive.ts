@@ -92,14 +92,22 @@ export function messageText(message: unknown): string {
   return JSON.stringify(message).replaceAll('"{unixSeconds}"', unixSeconds);
 }
 
-/** The text of an answer to a frame. A string `{frame:$.path}` is replaced by the frame's value there, or null. */
+/** No venue's id or time is longer; a frame may be anything, and a deep value would exhaust the stack. */
+const longestEcho = 256;
+
+/** The text of an answer to a frame. A string `{frame:$.path}` is replaced by the plain value there, or null. */
 function answerText(message: unknown, frame: unknown): string {
   return messageText(
     mapTexts(message, (text) => {
       const path = /^\{frame:(.+)\}$/.exec(text)?.[1];
-      return path === undefined ? text : (parseJsonPath(path)(frame) ?? null);
+      return path === undefined ? text : plainEcho(parseJsonPath(path)(frame));
     }),
   );
+}
+
+function plainEcho(value: unknown): unknown {
+  const isPlain = ["number", "boolean"].includes(typeof value);
+  return isPlain || (typeof value === "string" && value.length <= longestEcho) ? value : null;
 }
 
 /** Timers of one socket, which end with it. */

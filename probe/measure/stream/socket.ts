@@ -80,7 +80,8 @@ export function openSocket(options: SocketOptions): VenueSocket {
     if (ending.isEnded) return;
     const frame = compression !== undefined && isBinary ? plainFrame(sent, compression) : sent;
     if (frame === null) return onFlood(`a frame has more than ${maxFrameBytes} bytes when it is decompressed`);
-    if (frame !== sent) onDecompressed(frame);
+    // what fails at its end has cost as much as what does not
+    if (compression !== undefined && isBinary) onDecompressed(frame === sent ? maxFrameBytes : frame.length);
     const arrival = onFrame(frame);
     // KuCoin also sends JSON in binary frames.
     if (!ending.isEnded) onMessage(frame, arrival);

@@ -1,5 +1,4 @@
-import type { Chain, StallThreshold } from "../../../shared/registry/registry.js";
-import { staleHeadMs } from "../../../shared/rules/probe-rules.js";
+import type { StallThreshold } from "../../../shared/registry/registry.js";
 import { distributionOf, thresholdFrom } from "../stalls.js";
 import type { Heard } from "./listen.js";
 
@@ -17,17 +16,16 @@ const leastFrames = 10;
  * a stream is regular. Its silences lengthen the threshold as those of `stalls measure` do, but they are too few for a
  * distribution.
  *
- * @param chain that the venue reads
  * @returns null if too little was heard
  */
-export function proposalFor({ stream, frames, perMinute, quietMs }: Heard, chain: Chain | undefined): Proposal | null {
+export function proposalFor({ stream, frames, perMinute, quietMs }: Heard): Proposal | null {
   if (frames < leastFrames) return null;
   const [intervals, leastMs] = stream.rateBasis === "estimate" ? [60, 15_000] : [10, 10_000];
   const day = new Date().toISOString().slice(0, 10);
   const silence = { slots: 1, periods: 1, leftOut: 0, firstDay: day, lastDay: day };
   const silences = quietMs.map((ms) => ({ ...silence, quietMs: ms })).sort((a, b) => a.quietMs - b.quietMs);
   const wantedMs = Math.max(
-    ...[(intervals * 60_000) / perMinute, leastMs, chain ? staleHeadMs(chain.blockMs) : 0],
+    ...[(intervals * 60_000) / perMinute, leastMs],
     thresholdFrom(distributionOf(silences)!, stream).afterMs,
   );
   const stall = { afterMs: Math.ceil(wantedMs / 1000) * 1000, distribution: null };

@@ -82,15 +82,9 @@ interface TryReport {
 }
 
 /** @param isLong whether it was heard long enough for proposals */
-export function reportOf(
-  { venues: [venue], chains }: Registry,
-  parts: readonly TriedPart[],
-  isLong: boolean,
-): TryReport {
+export function reportOf({ venues: [venue] }: Registry, parts: readonly TriedPart[], isLong: boolean): TryReport {
   const missed = parts.flatMap(missedIn);
-  const proposals = isLong
-    ? parts.flatMap(({ heard }) => heard ?? []).flatMap((one) => proposalFor(one, chains?.[venue!.chain ?? ""]) ?? [])
-    : [];
+  const proposals = isLong ? parts.flatMap(({ heard }) => heard ?? []).flatMap((one) => proposalFor(one) ?? []) : [];
   const exitCode = missed.length === 0 ? 0 : 1;
   const summary = missed.length === 0 ? "everything found its value" : `not found or not good: ${missed.join("; ")}`;
   const json = { venue: venue!.id, exitCode, missed, parts: parts.map(jsonOf), proposals };

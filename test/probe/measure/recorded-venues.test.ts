@@ -77,12 +77,14 @@ function answersAreJudged(t: Test, { rest }: Venue, { rest: answers }: Recorded)
     t.ok(own.some(({ good }) => good) && own.some(({ good }) => !good), `${endpoint.name}: one good and one bad`);
     const check = compileAnswerCheck(endpoint);
     for (const { status, good, why, body } of own) {
-      const { good: isProven, said, newest, dataMs } = check(Buffer.from(body), undefined);
+      const { good: isProven, said, newest, dataMs, head } = check(Buffer.from(body), undefined);
       const what = `${endpoint.name}, ${status}${why && `, ${why}`}: ${body.slice(0, 80)}`;
       if (why.startsWith("halted")) t.equal(said, "halted", what);
       else t.equal(status === endpoint.expectStatus && isProven, good, what);
       if (!good || !isProven) continue;
+      if (endpoint.head) t.ok(head !== null, `${what}: the height of its chain`);
       if (endpoint.dataTime) t.ok(dataMs !== null && dataMs > earliest && dataMs < latest, `${what}: its time`);
+      if (endpoint.newest && !why.includes("empty")) t.ok(newest !== null && newest !== "none", `${what}: its newest`);
       if (endpoint.newest && endpoint.newest.unit !== "id" && newest !== "none")
         t.ok(newest !== null && "atMs" in newest && newest.atMs > earliest && newest.atMs < latest, `${what}: newest`);
     }

@@ -70,7 +70,10 @@ void t.test("venuewatch channel on the command line", async (t) => {
     t.match(rows[2], /^3 +chat .* off since 2026-01-31T12:00:00.000Z: 10 failures in a row +0 +none$/);
     for (const [args, out] of [
       [["enable", "3"], "channel 3 is on; it was off since 2026-01-31T12:00:00.000Z: 10 failures in a row\n"],
-      [["enable", "3", "--open"], "channel 3 was already on\nalerts of open incidents, queued for core to send: 0\n"],
+      [
+        ["enable", "3", "--open"],
+        "channel 3 was already on\nalerts of open incidents and pauses, queued for core to send: 0\n",
+      ],
       [["disable", "3"], "channel 3 is off;"],
       [["disable", "3"], /^channel 3 was already off since \S+: switched off by an operator\n$/],
     ] as const)

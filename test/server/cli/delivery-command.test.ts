@@ -71,7 +71,7 @@ void t.test("venuewatch delivery and venuewatch channel test on the command line
     `);
     const list = await cli(["delivery", "list"]);
     const [head, newest] = list.out.split("\n");
-    t.match(head, /^id +channel +created +cause +event +incident +state +attempts +latest attempt$/);
+    t.match(head, /^id +channel +created +cause +event +about +state +attempts +latest attempt$/);
     t.match(newest, new RegExp(` event +${events[1]} escalated outage +${okx} +failed +0 +none$`));
     const failed = ["delivery", "list", "--json", "--state=failed", "--incident", okx];
     const json = await cli([...failed, "--channel", id]);

@@ -226,7 +226,9 @@ void t.test("stalls measure prints thresholds as overrides of a registry", async
     const from = new Date(now - length * slotMs);
     await storeHeard(pool, { venue, component: `ws:${name}`, region: "eu-central", from, slots });
   }
-  const script = runCli(t, ["stalls", "measure", "--days", "2"], { DATABASE_URL: url });
+  const script = runCli(t, ["stalls", "measure", "--days", "2"], {
+    ...{ DATABASE_URL: url, REGISTRY: packagedFile("registry/exchanges.json") },
+  });
   t.equal(await script.ended, 0, script.output());
   const [table = "", lines = ""] = script.output().split("Proposals for 1 of 48 streams");
   t.match(table, /\nbinance ws:ticker +\d+-\d+-\d+ +\d+-\d+-\d+ +10,000 +0 +7 +7 +7 +7 +10 +0 +0 +15 +0 +0\n/);

@@ -109,6 +109,7 @@ const wrong: [name: string, entry: object, ...problems: string[]][] = [
     "a value that the rest of the template needs, without a default",
     node({ socket: {} }),
     "^with\\.socketUrl: expected a wss:// address .*, found null$",
+    "^with\\.blocksPerMinute: expected a number of frames .*, found null$",
     "^with\\.stallAfterMs: expected a whole number .*, found null$",
   ],
   [

@@ -58,7 +58,14 @@ void t.test("a frame that grows beyond the limit ends the socket, and so do many
   await until(() => many.downs.length > 0);
   t.match(many.downs[0], { cause: { fault: "closed" }, detail: /sends too much: more than \d+ bytes/ });
   t.ok(many.heard.length < 10, `${many.heard.length} frames were read`);
+  const broken = await opened(t, "gzip", (ws) => {
+    for (let i = 0; i < 100; i += 1) ws.send(large.subarray(0, -4));
+  });
+  await until(() => broken.downs.length > 0);
+  t.match(broken.downs[0], { detail: /sends too much: more than \d+ bytes/ }, "also if none of them can be read");
 });
+
+const deep = `${"[".repeat(9_000)}${"]".repeat(9_000)}`;
 
 const trades: Stream = { ...streams.find(({ name }) => name === "trades")!, match: { path: "$.tick" } };
 
@@ -73,15 +80,15 @@ void t.test("a ping's value comes back with its type, and nothing else is answer
     ],
     [
       "$.ping",
-      { pong: ["{frame:$.a['b c'][1]}", "{frame:$.none}"] },
-      { ping: 0, a: { "b c": [1, true] } },
-      { pong: [true, null] },
+      { pong: ["{frame:$.a['b c'][1]}", "{frame:$.none}", "{frame:$.deep}", "{frame:$.long}"] },
+      { ping: 0, a: { "b c": [1, true] }, deep: JSON.parse(deep) as unknown, long: "x".repeat(300) },
+      { pong: [true, null, null, null] },
     ],
   ] as const) {
     const heard: unknown[] = [];
     const { url } = await serveSockets(t, (ws) => {
       ws.on("message", (data: Buffer) => heard.push(JSON.parse(data.toString())));
-      for (const frame of [{ other: 1 }, ping, { other: 2 }]) ws.send(gzipSync(JSON.stringify(frame)));
+      for (const frame of [{ other: 1 }, ping, { other: 2 }]) ws.send(gzipSync(textOf(frame)));
     });
     const echoing: KeepAlive = { ...keepAlive, send: { kind: "none" }, respond: { when: { path }, message } };
     listening(t, url, { keepAlive: echoing, compression: "gzip", subscriptions: [] });
@@ -89,6 +96,12 @@ void t.test("a ping's value comes back with its type, and nothing else is answer
     t.strictSame(heard, [pong]);
   }
 });
+
+/** JSON.stringify would exhaust the stack. */
+function textOf({ deep: nested, ...frame }: { deep?: unknown }): string {
+  const text = JSON.stringify(frame);
+  return nested === undefined ? text : `${text.slice(0, -1)},"deep":${deep}}`;
+}
 
 void t.test("a subscription that is a list is sent as it is", async (t) => {
   const subscribe = [{ ticket: "venuewatch" }, { type: "trade", codes: ["KRW-BTC"] }, { format: "DEFAULT" }];

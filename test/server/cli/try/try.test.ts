@@ -228,12 +228,11 @@ void t.test("a proposal follows the rule of stall thresholds, and the silences t
   const stream = streamOf(entryOf("okx"), "book");
   const heard: Heard = { stream, frames: 600, perMinute: 60, quietMs: [800, 1200], eventAgeMs: 1, gaps: null };
   const proposed = (more: Partial<Heard>, of: Partial<Stream> = {}) =>
-    proposalFor({ ...heard, ...more, stream: { ...stream, ...of } }, undefined);
+    proposalFor({ ...heard, ...more, stream: { ...stream, ...of } });
   const threshold = (afterMs: number) => ({ afterMs, distribution: null });
   t.strictSame(proposed({}), { stream: "book", typicalPerMinute: 60, stall: threshold(10_000) });
   t.strictSame(proposed({}, { rateBasis: "estimate" })!.stall, threshold(60_000), "sixty mean intervals");
   t.strictSame(proposed({ quietMs: [800, 9001] })!.stall, threshold(19_000), "twice the longest silence");
-  t.strictSame(proposalFor(heard, { blockMs: 12_000, source: "this test" })!.stall, threshold(60_000), "five blocks");
   t.equal(proposed({ frames: 9 }), null);
   const part = {
     ...{ component: "ws:book", sharedWith: [], url: "", fault: null, unmeasured: null, httpStatus: null },
