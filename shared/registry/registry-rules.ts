@@ -2,7 +2,7 @@
 import { componentsOf } from "./components.js";
 import { credentialRules, headersRules } from "./credentials.js";
 import { parseJsonPath } from "./json-path.js";
-import { mapTexts, type PlaceInRegistry, type RegistryProblem, must } from "./registry-problem.js";
+import { mapTexts, type PlaceInRegistry, placeText, type RegistryProblem, must } from "./registry-problem.js";
 import type {
   AnyOf,
   Condition,
@@ -297,10 +297,10 @@ function socketRules(socket: SocketConfig, able: string[] | null, isSound: Sound
       eachItem(["alternatives"], socket.alternatives ?? [], (address) => urlRule([], address)),
     ),
     ...whereSound(ofKeepAlive, ["send", "replyWithinMs"], () => replyRules(keepAlive)),
-    ...whereSound(ofKeepAlive, ["respond"], () => [
-      ...matchRules(["keepAlive", "respond", "when"], keepAlive.respond?.when, channels),
-      ...echoRules(["keepAlive", "respond", "message"], keepAlive.respond?.message),
-    ]),
+    ...whereSound(ofKeepAlive, ["respond"], () =>
+      matchRules(["keepAlive", "respond", "when"], keepAlive.respond?.when, channels),
+    ),
+    ...echoRules(socket),
     ...repeatedItems(["streams"], streams, "name"),
     ...eachItem(["streams"], streams, (stream, place) =>
       isObject(stream) ? streamRules(stream, channels, able, soundAt(isSound, place)) : [],
@@ -308,12 +308,15 @@ function socketRules(socket: SocketConfig, able: string[] | null, isSound: Sound
   ];
 }
 
-/** The paths in an answer that repeats values of the frame. */
-function echoRules(place: PlaceInRegistry, message: unknown): RegistryProblem[] {
+/** Values of the server's frame stand in the answer to it; a mistyped one would be sent to the venue as it is. */
+function echoRules(socket: object): RegistryProblem[] {
   const problems: RegistryProblem[] = [];
-  mapTexts(message, (text, inner) => {
+  mapTexts(socket, (text, place) => {
+    if (!/\{\s*frame\s*:/i.test(text)) return text;
     const path = /^\{frame:(.*)\}$/.exec(text)?.[1];
-    if (path !== undefined) problems.push(...pathRule([...place, ...inner], path));
+    const isAnswer = placeText(place, socket).startsWith("keepAlive.respond.message");
+    if (path !== undefined && isAnswer) problems.push(...pathRule(place, path));
+    else problems.push({ place, expected: "{frame:$.path}, as a whole text, in keepAlive.respond.message only" });
     return text;
   });
   return problems;

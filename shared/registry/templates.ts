@@ -12,6 +12,8 @@ import { mapTexts, type PlaceInRegistry, type RegistryProblem, valueAt } from ".
 interface Template {
   /** What each value is. */
   parameters: Record<string, string>;
+  /** Patterns of values that are texts; the schema knows the others. */
+  forms?: Record<string, string>;
   /** Used where an entry gives no value. */
   defaults?: Record<string, unknown>;
   /** In its texts `{with:name}` stands for a value; a text that is nothing else becomes the value, of any type. */
@@ -75,11 +77,15 @@ function templateNamed(name: unknown): Template | null {
   return JSON.parse(readFileSync(packagedFile(`registry/templates/${name}.json`), "utf8")) as Template;
 }
 
-function valueProblems({ parameters, defaults = {} }: Template, given: unknown): RegistryProblem[] {
+function valueProblems({ parameters, forms = {}, defaults = {} }: Template, given: unknown): RegistryProblem[] {
   if (!isObject(given)) return [{ place: ["with"], expected: "an object with the values of the template" }];
   const missing = Object.entries(parameters).filter(([name]) => !(name in given) && !(name in defaults));
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(parameters, name));
+  const misshapen = Object.entries(forms).filter(
+    ([name, form]) => name in given && !(typeof given[name] === "string" && new RegExp(form).test(given[name])),
+  );
   return [
+    ...misshapen.map(([name, form]) => ({ place: ["with", name], expected: `${parameters[name]!} (${form})` })),
     ...missing.map(([name, what]) => ({ place: ["with", name], expected: what })),
     ...unknown.map((name) => ({
       place: ["with", name],

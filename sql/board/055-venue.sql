@@ -193,7 +193,11 @@ return case when of_chain is not null then (
     'name', c.name,
     'state', c.state,
     'since', api.iso(c.since),
-    'providers', c.entry -> 'providers',
+    'providers', (
+      select coalesce(jsonb_agg(p.id order by p.place), '[]')
+      from jsonb_array_elements_text(c.entry -> 'providers') with ordinality as p (id, place)
+      where not exists (select from venue v where v.venue = p.id and v.ends_at <= chain_read.at)
+    ),
     'heads', case
       when c.venue_id = of_venue then api.chain_heads(of_chain, c.entry -> 'providers', of_region, at)
     end,

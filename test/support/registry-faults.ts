@@ -313,6 +313,16 @@ const rows: [at: string, value: unknown, ...expected: string[]][] = [
     '.socket.keepAlive.respond.message[1]: expected a path (expected $ at character 1 of "ping", found "p"), found "…"',
   ],
   [".socket.keepAlive.respond.message", { pong: "{frame:$.ping.id}", at: "{unixSeconds}" }],
+  [
+    ".socket.keepAlive.respond.message",
+    { pong: "pong {frame:$.ping}" },
+    '.socket.keepAlive.respond.message.pong: expected {frame:$.path}, as a whole text, in keepAlive.respond.message only, found "…"',
+  ],
+  [
+    ".socket.keepAlive.send",
+    { kind: "json", everyMs: 20000, message: { id: "{ frame: $.id }" } },
+    '.socket.keepAlive.send.message.id: expected {frame:$.path}, as a whole text, in keepAlive.respond.message only, found "…"',
+  ],
   [".socket.compression", "brotli", "one of gzip, deflate, deflate-raw"],
   [".socket.compression", "deflate-raw"],
   [

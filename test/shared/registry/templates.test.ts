@@ -29,9 +29,11 @@ function node(more: object = {}) {
   };
 }
 
+const [contract, feed] = [`0x${"c0".repeat(20)}`, `0x${"fe".repeat(20)}`];
+
 const coin = {
   ...{ id: "coin", name: "A coin", template: "stablecoin" },
-  with: { symbol: "COIN", contract: "0xc0", feed: "0xfeed" },
+  with: { symbol: "COIN", contract, feed },
 };
 
 void t.test("an entry gets the values in place of its template's, and other fields change the result", (t) => {
@@ -45,7 +47,7 @@ void t.test("an entry gets the values in place of its template's, and other fiel
   t.equal(of("call")?.cadenceMs, 60_000);
   t.notMatch(JSON.stringify(venue), "{with:");
   const price = venuesOf(coin)[0]!.rest.find(({ name }) => name === "price")!;
-  t.match(price, { url: /ethereum:0xc0$/, proof: "$.coins['ethereum:0xc0'].price" });
+  t.match(price, { url: new RegExp(`ethereum:${contract}$`), proof: `$.coins['ethereum:${contract}'].price` });
   t.end();
 });
 
@@ -94,6 +96,16 @@ const wrong: [name: string, entry: object, ...problems: string[]][] = [
     "an unknown value",
     { ...coin, with: { ...coin.with, decimals: 6 } },
     "with.decimals: expected no such value (known here: symbol, quote, contract, feed, feedStaleAfterMs), found 6",
+  ],
+  [
+    "a text of another form",
+    node({ with: { chain: "base", chainId: "8453", url: "https://base.nodes.example" } }),
+    /^with\.chainId: expected the chain id in hexadecimal, .* \(\^0x\[0-9a-f\]\+\$\), found "8453"$/.source,
+  ],
+  [
+    "no text where one is needed",
+    { ...coin, with: { ...coin.with, contract: null } },
+    /^with\.contract: expected the address of its token on Ethereum \(.*\), found null$/.source,
   ],
   [
     "a value of a wrong type",
