@@ -18,6 +18,7 @@ import { parseExposition } from "../support/exposition.js";
 import { decide, forget, outage } from "../support/fleet.js";
 import { freePort } from "../support/free-port.js";
 import { addressLogged, runCli } from "../support/run-script.js";
+import { line, listed } from "../support/stored-transfers.js";
 import { until } from "../support/until.js";
 
 const noPromtool = missing("promtool");
@@ -122,6 +123,7 @@ const shown: [what: string, World, Panels][] = [
       Answers: { '{venue="okx",endpoint="book",region="us-east"}': 12 },
       "Age of the data": { "{}": 2 },
       Incidents: {},
+      "Withdrawals paused": {},
     },
   ],
   [
@@ -138,8 +140,15 @@ const shown: [what: string, World, Panels][] = [
   ],
   [
     "two endpoints in three are down",
-    { ...outageOfBook, 'svc_component_state{venue="okx",component="rest:ticker"}': 2 },
-    { "Venues down": { "{}": 1 }, Venues: statesOf(0, 2) },
+    {
+      ...{ ...outageOfBook, 'svc_component_state{venue="okx",component="rest:ticker"}': 2 },
+      'svc_transfer_state{venue="okx",asset="BTC",network="bitcoin",direction="withdrawal"}': 0,
+      'svc_transfer_state{venue="okx",asset="ETH",network="ethereum",direction="withdrawal"}': 1,
+    },
+    {
+      ...{ "Venues down": { "{}": 1 }, Venues: statesOf(0, 2) },
+      "Withdrawals paused": { '{venue="okx",asset="BTC",network="bitcoin"}': 1 },
+    },
   ],
 ];
 
@@ -217,6 +226,7 @@ void t.test("promtool and Prometheus read the exported metrics", { skip: noPromt
     await outage.open(pool);
     // five minutes from now its states would be unknown
     await decide(pool);
+    await listed(pool, "gate", new Date(), [line("BTC", "BTC", "paused")]);
     const env = { DATABASE_URL: url, PORT: "0", HEALTH_PORT: "0" };
     const web = runCli(t, ["web"], env);
     const ask = await startPrometheus(t, {
