@@ -39,7 +39,7 @@ export async function benchDefaultBoard(): Promise<Figure[]> {
   try {
     const url = `http://localhost:${port}`;
     const venues = watchedVenues(world.registry).length;
-    await allAreKnown(url, venues);
+    await mostAreKnown(url, venues);
     await sleep(settlesInSeconds * 1000);
     const what = `${venues} venues, three regions`;
     return [...(await figuresOfRunning(up.pid!, what, promised)), ...(await figuresOfBoard(url, venues))];
@@ -53,7 +53,8 @@ export async function benchDefaultBoard(): Promise<Figure[]> {
   }
 }
 
-async function allAreKnown(url: string, expected: number): Promise<void> {
+/** Some venues are asked every five minutes only. */
+async function mostAreKnown(url: string, expected: number): Promise<void> {
   const startMs = performance.now();
   for (;;) {
     const known = await readBoard(url).then(
@@ -61,9 +62,9 @@ async function allAreKnown(url: string, expected: number): Promise<void> {
       // it does not listen yet
       () => 0,
     );
-    if (known === expected) return;
+    if (known >= 0.9 * expected) return;
     if (performance.now() - startMs > giveUpMs)
-      throw new Error(`expected ${expected} venues with a known state within ${giveUpMs} ms, got ${known}`);
+      throw new Error(`expected nine tenths of ${expected} venues with a known state within ${giveUpMs} ms, got ${known}`);
     await sleep(500);
   }
 }
