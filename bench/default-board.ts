@@ -64,7 +64,9 @@ async function mostAreKnown(url: string, expected: number): Promise<void> {
     );
     if (known >= 0.9 * expected) return;
     if (performance.now() - startMs > giveUpMs)
-      throw new Error(`expected nine tenths of ${expected} venues with a known state within ${giveUpMs} ms, got ${known}`);
+      throw new Error(
+        `expected nine tenths of ${expected} venues with a known state within ${giveUpMs} ms, got ${known}`,
+      );
     await sleep(500);
   }
 }
