@@ -6,7 +6,7 @@
 -- channels that ask for what lasts.
 --
 -- A row that a reader of another core holds waits for the next reading. Waiting for it here could deadlock: that reader
--- waits for the clock, the clock's holder for alert_event, and whoever has locked that for this statement.
+-- waits for the clock, the clock's holder for alert_event, and the session that locks alert_event for this statement.
 with due as materialized (
   select
     s.line_id,

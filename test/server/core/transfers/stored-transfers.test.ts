@@ -195,7 +195,7 @@ void t.test("a network that only some servers of a venue list is damped as well"
     const lines = minute % 8 === 0 ? [line("BTC", "BTC")] : [];
     changed += (await listed(pool, "gate", at(minute), [...lines, line("ETH", "ETH")]))!.changed;
   }
-  t.ok(changed <= 14, `${changed} changes of two directions are told, and not 26`);
+  t.ok(changed <= 14, `${changed} changes of two directions are published, not 26`);
   t.match(await kept(pool, "gate"), [{ state: "unknown", unstable: true }, { state: "open" }]);
 });
 
