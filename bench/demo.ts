@@ -165,7 +165,7 @@ function figuresOfStart(installSeconds: number | null, boardSeconds: number, his
 export async function figuresOfRunning(
   pid: number,
   what: string,
-  promised: { cores: number; memoryMiB: number },
+  promised: { cores: number; memoryMiB: number } | null,
 ): Promise<Figure[]> {
   if (process.platform !== "linux") {
     console.log("skipped processor and memory, which are read from /proc (Linux only)\n");
@@ -188,7 +188,7 @@ export async function figuresOfRunning(
       what: `${what}: processor, mean of ${watchedSeconds} s`,
       value: sumOf(cores),
       unit: "cores",
-      floor: { value: promised.cores, what: "promised" },
+      ...(promised && { floor: { value: promised.cores, what: "promised" } }),
     },
     ...programs.map(({ name }, i) => ({
       what: `${name}: processor`,
@@ -199,7 +199,7 @@ export async function figuresOfRunning(
       what: `${what}: memory, sum of the peaks`,
       value: sumOf(most),
       unit: "MiB",
-      floor: { value: promised.memoryMiB, what: "promised" },
+      ...(promised && { floor: { value: promised.memoryMiB, what: "promised" } }),
     },
     ...programs.map(({ name }, i) => ({
       what: `${name}: memory`,

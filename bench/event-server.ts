@@ -3,6 +3,7 @@
  * request with the head of an event stream. Reports its port, and its memory when asked.
  */
 import { createServer } from "node:http";
+import { connectionLimits } from "../server/web/api/client-limits.js";
 import { startWeb } from "../server/web/web.js";
 import { listen } from "../server/process/ports.js";
 import { packagedFile } from "../shared/config/package.js";
@@ -24,6 +25,7 @@ async function startOurs(): Promise<number> {
     ...{ baseUrl: "http://localhost", siteUrl: "http://localhost" },
     // all listeners of a benchmark have one address
     streamLimits: { perAddress: 100_000, total: 100_000 },
+    connectionLimits: { ...connectionLimits, perAddress: 100_000 },
   });
   return port;
 }

@@ -14,7 +14,12 @@ select
     case when v.entry ? 'providers' then format(
       'It is the chain that stands, or went back: at none of the providers that we read (%s) has it had a new block, '
         'so none of them is at fault.',
-      (select string_agg(p.id, ', ') from jsonb_array_elements_text(v.entry -> 'providers') as p (id))
+      (
+        select string_agg(p.id, ', ' order by p.place)
+        from jsonb_array_elements_text(v.entry -> 'providers') with ordinality as p (id, place)
+        -- what was read when it began
+        where not exists (select from venue e where e.venue = p.id and e.ends_at <= i.started_at)
+      )
     ) end,
     'component', json_build_object('id', c.component, 'kind', c.kind, 'label', c.label, 'target', c.target),
     'events', (

@@ -17,13 +17,14 @@ except ImportError:
 
 REGISTRY = pathlib.Path(__file__).parents[3] / "registry"
 
-OTHER_SERVERS = {"okx"}
+OTHER_SERVERS = {"okx", "okx-swap"}
 """ccxt asks www.okx.com, the registry openapi.okx.com: two names of one API."""
 
 
 def venues() -> dict[str, Any]:
-    listed = json.loads((REGISTRY / "exchanges.json").read_text())["venues"]
-    return {one: json.loads((REGISTRY / "venues" / f"{one}.json").read_text()) for one in listed}
+    listed = json.loads((REGISTRY / "all.json").read_text())["venues"]
+    entries = {one: json.loads((REGISTRY / "venues" / f"{one}.json").read_text()) for one in listed}
+    return {one: entry for one, entry in entries.items() if entry.get("category") == "exchange"}
 
 
 class TestCcxtIds(unittest.TestCase):
@@ -34,9 +35,12 @@ class TestCcxtIds(unittest.TestCase):
             (("binance", "future"), "binance-futures"),
             (("binance", "delivery"), None),
             (("binanceusdm",), "binance-futures"),
-            (("okx", "swap"), "okx"),
+            (("okx", "margin"), "okx"),
+            (("okx", "swap"), "okx-swap"),
+            (("okx", "option"), None),
+            (("htx", "swap"), None),
             (("gateio",), "gate"),
-            (("coinbase",), None),
+            (("coinbase",), "coinbase-advanced"),
             (("mtgox",), None),
         ):
             self.assertEqual(venue_of(*asked), expected, asked)

@@ -14,16 +14,39 @@ CCXT_VENUES: Mapping[str, Mapping[str, str]] = {
         "swap": "binance-futures",
         "future": "binance-futures",
     },
+    "binanceus": {_ANY: "binance-us"},
     "binanceusdm": {_ANY: "binance-futures"},
     "bitfinex": {_ANY: "bitfinex"},
-    "bitget": {_ANY: "bitget"},
+    "bitget": {
+        "spot": "bitget",
+        "margin": "bitget",
+        "swap": "bitget-futures",
+        "future": "bitget-futures",
+    },
+    "bithumb": {_ANY: "bithumb"},
     "bitstamp": {_ANY: "bitstamp"},
-    "bybit": {_ANY: "bybit"},
-    # ccxt's "coinbase" is Advanced Trade, another API on another server
+    "bitvavo": {_ANY: "bitvavo"},
+    "bybit": {
+        "spot": "bybit",
+        "margin": "bybit",
+        "swap": "bybit-linear",
+        "future": "bybit-linear",
+    },
+    # Advanced Trade is another API, on another server, than Coinbase Exchange
+    "coinbase": {_ANY: "coinbase-advanced"},
     "coinbaseexchange": {_ANY: "coinbase"},
+    "cryptocom": {_ANY: "crypto-com"},
     "deribit": {_ANY: "deribit"},
-    "gate": {_ANY: "gate"},
+    "gate": {
+        "spot": "gate",
+        "margin": "gate",
+        "swap": "gate-futures",
+        "future": "gate-futures",
+    },
     "gemini": {_ANY: "gemini"},
+    # its swaps have a server of their own, which venuewatch does not measure
+    "htx": {"spot": "htx", "margin": "htx"},
+    "hyperliquid": {_ANY: "hyperliquid"},
     "kraken": {_ANY: "kraken"},
     "krakenfutures": {_ANY: "kraken-futures"},
     "kucoin": {
@@ -34,17 +57,26 @@ CCXT_VENUES: Mapping[str, Mapping[str, str]] = {
         "contract": "kucoin-futures",
     },
     "kucoinfutures": {_ANY: "kucoin-futures"},
-    "okx": {_ANY: "okx"},
+    "mexc": {"spot": "mexc", "margin": "mexc", "swap": "mexc-futures"},
+    "okx": {
+        "spot": "okx",
+        "margin": "okx",
+        "swap": "okx-swap",
+        "future": "okx-swap",
+    },
+    "upbit": {_ANY: "upbit"},
 }
 """Ids of venues by ids of ccxt 4.5 and by type of market.
 
-Services may have other venues; these are of `registry/exchanges.json`.
+These are the exchanges of `registry/all.json`. A service may watch only some
+of them, and others too: its `/v1/status` lists what it watches.
 """
 
 FORMER_CCXT_IDS: Mapping[str, str] = {
     "bitfinex2": "bitfinex",
     "coinbasepro": "coinbaseexchange",
     "gateio": "gate",
+    "huobi": "htx",
 }
 """Ids of earlier versions of ccxt, and what they are now."""
 

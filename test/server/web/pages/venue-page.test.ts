@@ -79,6 +79,10 @@ void t.test("a chain that stands is a venue's own incident, and its providers ar
     ["ethereum-chain"],
     "one cause is one incident",
   );
+  await pool.query(sql`update venue set ends_at = ${ago(1000)} where venue = 'drpc'`);
+  await decideThrough(pool, ago(0), ago(-4));
+  const { note } = (await api.ask<{ note: string }>(`/v1/incidents/${incident}`)).body;
+  t.match(note, / \(publicnode\) /, "what had ended before it began was not read");
 });
 
 void t.test("a venue in trouble", async (t) => {
