@@ -4,7 +4,8 @@
  * again.
  */
 import { addChannel } from "../server/core/alerts/channels.js";
-import { credentialOf, makeSealing } from "../server/core/alerts/sealing.js";
+import { credentialOf } from "../server/core/alerts/destinations.js";
+import { makeSealing } from "../server/core/alerts/sealing.js";
 import { makeLog } from "../shared/log/log.js";
 import type { Registry } from "../shared/registry/registry.js";
 import { openSimulatedDatabase, type SimulatedDatabase } from "./database.js";

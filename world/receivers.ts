@@ -6,8 +6,9 @@ import { createServer as createTlsServer } from "node:https";
 import { join } from "node:path";
 import { isSigned } from "../clients/receiving/verify.js";
 import { addChannel, channelsOf, type NewChannel, removeChannel } from "../server/core/alerts/channels.js";
+import { credentialOf, openDestination, type SealedDestination } from "../server/core/alerts/destinations.js";
 import type { IncidentAlert } from "../server/core/alerts/formats/alert.js";
-import { credentialOf, openDestination, type SealedDestination, type Sealing } from "../server/core/alerts/sealing.js";
+import type { Sealing } from "../server/core/alerts/sealing.js";
 import type { Pool } from "../shared/database/pool.js";
 import type { Log } from "../shared/log/log.js";
 import { UserError } from "../shared/process/user-error.js";
@@ -318,7 +319,7 @@ async function secretOfStanding(
 function opened(sealed: SealedDestination, sealing: Sealing) {
   try {
     const to = openDestination(sealed, sealing);
-    if (to.format === "paging") return null;
+    if (to.format !== "native" && to.format !== "chat") return null;
     return {
       url: to.url,
       secret: to.format === "native" ? to.secrets[0]! : "",

@@ -18,11 +18,12 @@ import {
 } from "../core/alerts/channels.js";
 import { sendNow } from "../core/alerts/deliveries.js";
 import { type Format, alertFormats, serviceRegions } from "../core/alerts/formats/webhook-request.js";
-import { type Credential, credentialOf, makeSealing } from "../core/alerts/sealing.js";
+import { makeSealing } from "../core/alerts/sealing.js";
+import { destinationOptions, givenCredential } from "./channel-options.js";
 import type { Action } from "./command.js";
 import { actionOnOne, deliveryText, jsonOption, outcomeText, withSender } from "./delivery-text.js";
 import { runOnDatabase } from "./on-database.js";
-import { optionWord, secretValue, optionList, numberWord } from "./option-values.js";
+import { optionWord, optionList, numberWord } from "./option-values.js";
 import { plainTable, print } from "./print.js";
 
 export const help = `A channel is a receiver of alerts, with a filter. Core sends the alerts; these commands change the
@@ -30,9 +31,8 @@ database, whether or not core runs. URLs, keys and secrets are encrypted with CH
 --json each command prints JSON; docs/channels.md describes its fields.`;
 
 const addOptions = {
-  format: { type: "string", help: "native (default), chat or paging", values: alertFormats },
-  url: { type: "string", help: "native and chat: where to post; - reads it from standard input" },
-  key: { type: "string", help: "paging: the routing key; - reads it from standard input" },
+  format: { type: "string", help: "native (default), or another", values: alertFormats },
+  ...destinationOptions,
   "service-region": { type: "string", help: "paging: us or eu, the region of the key", values: serviceRegions },
   floor: {
     type: "string",
@@ -61,7 +61,9 @@ const add: Action = {
 receives new events; with --open also those of incidents and pauses that last now. If both filters are set, a venue must match
 both.
 
-native: signed JSON to your own URL. chat: a message to an incoming webhook. paging: an event for a paging service.`,
+native: signed JSON to your own URL. chat: a message to an incoming webhook. paging: an event for a paging service.
+telegram, discord, ntfy, teams: a message to these. template: a JSON body of your own. mail: an e-mail.
+docs/channels.md has an example of each.`,
   options: addOptions,
   async run({ values }) {
     const given = values as Partial<Record<keyof typeof addOptions, string>>;
@@ -177,17 +179,19 @@ const rotateOptions = {
     type: "string",
     help: `native: hours for which the old secret also signs, 0 to ${maxOverlapHours} (default ${defaultOverlapHours})`,
   },
-  url: { type: "string", help: "chat: the new URL; - reads it from standard input" },
-  key: { type: "string", help: "paging: the new routing key; - reads it from standard input" },
+  ...destinationOptions,
   json: jsonOption,
 } as const;
 
 type RotateValues = Partial<Record<keyof typeof rotateOptions, string>>;
 
+const replacing = Object.keys(destinationOptions) as (keyof typeof destinationOptions)[];
+
 const rotate: Action = {
   summary: "replace a channel's signing secret, URL or key",
   help: `Replaces a channel's secret. native: makes a new signing secret and shows it once; both secrets sign during
-the overlap, so the receiver can change over at any time. chat: replaces the URL. paging: replaces the routing key.`,
+the overlap, so the receiver can change over at any time. Other formats: replaces where it leads; give all options that
+channel add takes for it.`,
   words: ["ID"],
   options: rotateOptions,
   async run({ values, words: [word = ""] }) {
@@ -200,7 +204,7 @@ the overlap, so the receiver can change over at any time. chat: replaces the URL
       if (!channel) throw await noChannel(pool, id);
       const { format } = channel;
       if (format === "native") {
-        refuseOptions(given, ["url", "key"], `channel ${id} is native: to change its URL add another channel`);
+        refuseOptions(given, replacing, `channel ${id} is native: to change its URL add another channel`);
         const rotated = await rotateSecret(pool, sealing, id, hours);
         const until = rotated.channel.formerSecretUntil;
         const text = [
@@ -210,8 +214,7 @@ the overlap, so the receiver can change over at any time. chat: replaces the URL
         print(values["json"], rotated, text.join(""));
         return;
       }
-      const replaced = format === "chat" ? "URL" : "key";
-      refuseOptions(given, ["overlap"], `channel ${id} has format ${format}: its ${replaced} is replaced at once`);
+      refuseOptions(given, ["overlap"], `channel ${id} has format ${format}: what it leads to is replaced at once`);
       const credential = await givenCredential("channel rotate", format, given, settings.alertLoopback);
       const changed = await replaceCredential(pool, sealing, id, credential);
       print(values["json"], { channel: changed }, `channel ${id} now posts to ${changed.to}\n`);
@@ -249,34 +252,6 @@ function descriptionOf(text: string): string {
   if (/\p{Cc}/u.test(description))
     throw new UserError("--description: expected one line of plain text, got control characters");
   return description;
-}
-
-/**
- * The credential from the option that this format takes, `--url` or `--key`.
- *
- * @throws UserError that names the option, and never contains the credential
- */
-async function givenCredential(
-  command: string,
-  format: Format,
-  given: { url?: string; key?: string },
-  allowLoopback: boolean,
-): Promise<Credential> {
-  const [mine, other] = format === "paging" ? (["key", "url"] as const) : (["url", "key"] as const);
-  if (given[other] !== undefined)
-    throw new UserError(`${command}: --${other} is not for format ${format}, which takes --${mine}`);
-  const value = given[mine];
-  if (value === undefined)
-    throw new UserError(
-      `${command}: --${mine} is missing; format ${format} requires it, and --${mine} - reads it from standard input`,
-    );
-  const text = await secretValue(`--${mine}`, value);
-  try {
-    return credentialOf(format, text, allowLoopback);
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    throw new UserError(`--${mine}: ${error.message}`, { cause: error });
-  }
 }
 
 function addedText({ channel, secret, queued }: Added, open: boolean): string {
@@ -349,7 +324,7 @@ function stateText(channel: Channel): string {
 const offCauses = {
   operator: "switched off by an operator",
   failures: "10 failures in a row",
-  gone: "the receiver answered 410, gone",
+  gone: "the receiver answered that it is gone",
 };
 
 function formatText({ format, serviceRegion }: Channel): string {

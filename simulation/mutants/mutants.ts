@@ -175,7 +175,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "an alert without an answer counts as delivered",
-    file: "server/core/alerts/post.js",
+    file: "server/core/alerts/endings.js",
     from: 'return { result: "timeout", error: `${expected}, got none`',
     to: 'return { result: "delivered", error: `${expected}, got none`',
     faults: `

@@ -2,9 +2,9 @@
 -- consecutive failures, and is switched off by too many of them, or at once if the receiver says that it is gone.
 --
 -- $1 now, or null: by this database's clock; $2 [{attemptId, result, status, error, durationMs, answer, agoMs,
--- retryAfterMs, spread}]: the answer arrived `agoMs` ago, and `spread` scales the pause before the next attempt; $3 the
--- rules of deliveries (server/core/alerts/retry-rules.ts). Rows {attempt_id, delivery_id, event_id, cause,
--- channel_id, format, state, failures, due_at, channel_off: null | failures | gone, channel_failures,
+-- retryAfterMs, isGone, spread}]: the answer arrived `agoMs` ago, and `spread` scales the pause before the next
+-- attempt; $3 the rules of deliveries (server/core/alerts/retry-rules.ts). Rows {attempt_id, delivery_id, event_id,
+-- cause, channel_id, format, state, failures, due_at, channel_off: null | failures | gone, channel_failures,
 -- first_sent_after_ms, delivered_after_ms}, one for each result that counted. The last two are measured from the
 -- recording of the event; null if this attempt was not the first, or did not deliver, and for deliveries of another
 -- cause than `event`.
@@ -25,7 +25,7 @@ results as materialized (
   select s.*
   from jsonb_to_recordset($2::jsonb) as s (
     "attemptId" bigint, result text, status int, error text, "durationMs" int, answer text, "agoMs" int,
-    "retryAfterMs" int, spread float8
+    "retryAfterMs" int, "isGone" bool, spread float8
   )
 ),
 held as materialized (
@@ -37,6 +37,7 @@ held as materialized (
     s.status,
     s."agoMs" as ago_ms,
     s."retryAfterMs" as retry_after_ms,
+    s.status = 410 or s."isGone" as is_gone,
     s.spread
   from results s
   join delivery_attempt a on a.attempt_id = s."attemptId"
@@ -90,11 +91,11 @@ counted as materialized (
     end,
     off_at = case
       when c.off_at is not null then c.off_at
-      when j.status = 410 or (j.failed and c.failures + 1 >= r.switch_off_failures) then n.now
+      when j.is_gone or (j.failed and c.failures + 1 >= r.switch_off_failures) then n.now
     end,
     off_cause = case
       when c.off_at is not null then c.off_cause
-      when j.status = 410 then 'gone'
+      when j.is_gone then 'gone'
       when j.failed and c.failures + 1 >= r.switch_off_failures then 'failures'
     end
   from judged j

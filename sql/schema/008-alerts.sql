@@ -39,13 +39,17 @@ create index alert_event_waiting on alert_event (event_id) where dispatched_at i
 -- Whom to tell, and of what. One that was removed stays, without what is secret: its deliveries are part of the log.
 create table channel (
   channel_id     integer generated always as identity primary key,
-  format         text not null check (format in ('native', 'chat', 'paging')),
+  format         text not null
+  check (
+    format in ('native', 'chat', 'paging', 'telegram', 'discord', 'ntfy', 'teams', 'template', 'mail')
+  ),
   -- a key of the paging service works in one of its regions only
   service_region text check (service_region in ('us', 'eu')),
-  -- where it goes, as it may be shown: of a URL the host and the end
+  -- where it goes, as it may be shown: of a URL the host and the end, of an e-mail the recipient
   shown_as       text not null,
   description    text not null,
-  -- The URL or the routing key, encrypted: anybody who has it can post there. Null once the channel is removed.
+  -- The URL or the key, and what else the format needs, encrypted: anybody who has it can post there. Null once the
+  -- channel is removed.
   destination    bytea,
   -- what a native channel signs with, encrypted; for as long as a rotation lasts, the one before signs too
   secret         bytea,

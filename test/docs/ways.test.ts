@@ -63,7 +63,7 @@ const searches: Record<string, { text: RegExp; in?: string[]; not?: RegExp }> = 
   "A fault": { text: /\bhalted\b/, in: ["shared/measurement", "sql", "server/web", "server/core"] },
   "A venue": { text: /bitstamp/, not: /^world\/(demo.txt|notices\/)/ },
   "A rule of the engine": { text: /outlier_after_ms/ },
-  "A format of alerts": { text: /["']paging["']|formatPagingAlert/, not: /^world\// },
+  "A format of alerts": { text: /["']paging["']|formatPagingAlert|paging: \d/, not: /^world\// },
 };
 
 void t.test("the files of each kind of change", (t) => {

@@ -5,7 +5,12 @@
 import { randomBytes } from "node:crypto";
 import { type Db, sql } from "../../shared/database/pool.js";
 import { makeSealing } from "../../server/core/alerts/sealing.js";
-import type { Destination } from "../../server/core/alerts/formats/webhook-request.js";
+import {
+  alertFormats,
+  type Destination,
+  type Format,
+  type MailDestination,
+} from "../../server/core/alerts/formats/webhook-request.js";
 
 /** The key that encrypts the channels of tests. */
 export const channelKey = randomBytes(32);
@@ -21,6 +26,9 @@ export interface ChannelGiven {
   /** Events up to this one precede the channel and are not sent to it. */
   after?: number;
 }
+
+/** For rules of deliveries: channels rest for no time between two alerts. */
+export const noPace = Object.fromEntries(alertFormats.map((format) => [format, 0])) as Record<Format, number>;
 
 export const signingSecret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
@@ -41,7 +49,7 @@ export async function addChannel(
     after = 0,
   }: ChannelGiven = {},
 ): Promise<number> {
-  const destination = to.format === "paging" ? to.routingKey : to.url;
+  const destination = textToSeal(to);
   const [secret, former] = to.format === "native" ? to.secrets.map((secret) => sealing.seal(secret, "secret")) : [];
   const [row] = await db.query<{ id: number }>(sql`
     insert into channel (
@@ -58,6 +66,28 @@ export async function addChannel(
     returning channel_id as id
   `);
   return row!.id;
+}
+
+/** What openDestination (server/core/alerts/destinations.ts) reads again. */
+function textToSeal(to: Destination): string {
+  switch (to.format) {
+    case "native":
+    case "chat":
+    case "discord":
+    case "teams":
+      return to.url;
+    case "paging":
+      return to.routingKey;
+    case "mail":
+      return JSON.stringify({ url: urlOf(to), from: to.from, to: to.to });
+    default:
+      return JSON.stringify(to);
+  }
+}
+
+function urlOf({ server: { isImplicitTls, login, host, port } }: MailDestination): string {
+  const user = login === null ? "" : `${encodeURIComponent(login.user)}:${encodeURIComponent(login.password)}@`;
+  return `${isImplicitTls ? "smtps" : "smtp"}://${user}${host}:${port}`;
 }
 
 export type Kind = "opened" | "escalated" | "closed";

@@ -2,7 +2,8 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { Test } from "tap";
 import { addChannel, type Added, type NewChannel } from "../../server/core/alerts/channels.js";
-import { credentialOf, makeSealing } from "../../server/core/alerts/sealing.js";
+import { credentialOf } from "../../server/core/alerts/destinations.js";
+import { makeSealing } from "../../server/core/alerts/sealing.js";
 import { deliveriesOf, type SendNowOptions } from "../../server/core/alerts/deliveries.js";
 import { makePoster } from "../../server/core/alerts/post.js";
 import { migratedDatabase } from "./database.js";

@@ -11,6 +11,8 @@ import { startProbe } from "../../probe/probe.js";
 import { openSpool } from "../../probe/delivery/spool.js";
 import { startWeb } from "../../server/web/web.js";
 import { formatAlert } from "../../server/core/alerts/formats/format-alert.js";
+import type { Destination } from "../../server/core/alerts/formats/webhook-request.js";
+import { deliveryRules } from "../../server/core/alerts/retry-rules.js";
 import { migrate } from "../../server/database/migrate.js";
 import { recordSamples } from "../../server/database/record-samples.js";
 import { makeEngineMetrics } from "../../server/core/metrics.js";
@@ -26,7 +28,7 @@ import { withCredentials } from "../../shared/registry/credentials.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import { dispatcherFor, receiverFor } from "../support/alerting.js";
-import { addChannel, native } from "../support/alerts.js";
+import { addChannel, native, noPace } from "../support/alerts.js";
 import { readIncidents } from "../support/board.js";
 import { migratedDatabase } from "../support/database.js";
 import { filesIn, parquetRows } from "../support/parquet.js";
@@ -145,8 +147,26 @@ async function startAlerts(t: Test, pool: Pool): Promise<() => string> {
   await addChannel(pool, { to: native(`${receiver.origin}/native`) });
   await addChannel(pool, { to: { format: "chat", url: `${receiver.origin}/chat` } });
   await addChannel(pool, { to: { format: "paging", routingKey: "r".repeat(32), serviceRegion: "us" } });
+  const others: Destination[] = [
+    { format: "telegram", url: receiver.origin, token: "1:token", chat: "-1" },
+    { format: "discord", url: `${receiver.origin}/discord` },
+    { format: "ntfy", url: `${receiver.origin}/topic`, token: null },
+    { format: "teams", url: `${receiver.origin}/teams` },
+    {
+      ...{
+        format: "template",
+        url: `${receiver.origin}/template`,
+        authorization: null,
+        endUrl: null,
+        endTemplate: null,
+      },
+      template: '["{{details}} {{headline}} {{jsonUrl}}"]',
+    },
+  ];
+  for (const to of others) await addChannel(pool, { to });
   const pagingEndpoints = { us: `${receiver.origin}/paging`, eu: `${receiver.origin}/paging` };
   dispatcherFor(t, pool, {
+    rules: { ...deliveryRules, pace_ms: noPace },
     write: (to, alert, sent) => formatAlert(to, alert, { ...sent, ...service, pagingEndpoints }),
   });
   return () =>
@@ -247,7 +267,9 @@ async function database(t: Test, { pool }: Place) {
 
 async function alerts(t: Test, place: Place) {
   await until(() =>
-    ["/native", "/chat", "/paging"].every((path) => place.alerts().split(path).length > troubled.length),
+    ["/native", "/chat", "/paging", "/bot", "/discord", '"topic"', "/teams", "/template"].every(
+      (path) => place.alerts().split(path).length > troubled.length,
+    ),
   );
   clean(t, "alerts", place.alerts(), 1000);
   t.match(place.alerts(), /"target":"http:[^"]*…"/);

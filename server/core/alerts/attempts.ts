@@ -1,15 +1,16 @@
 import type { Db } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
 import { makeOutage } from "../../../shared/log/outage.js";
+import { openDestination, type SealedDestination } from "./destinations.js";
 import type { Alert } from "./formats/alert.js";
-import type { Destination, WebhookRequest } from "./formats/webhook-request.js";
+import type { AlertRequest, Destination } from "./formats/webhook-request.js";
 import type { Poster } from "./post.js";
 import type { RecentlySent } from "./recently-sent.js";
 import type { DeliveryOutcome, DeliveryRules } from "./retry-rules.js";
-import { openDestination, type SealedDestination, type Sealing } from "./sealing.js";
+import type { Sealing } from "./sealing.js";
 
 /** Builds the request for a channel. */
-export type AlertWriter = (to: Destination, alert: Alert, sent: { at: Date; deliveryId: number }) => WebhookRequest;
+export type AlertWriter = (to: Destination, alert: Alert, sent: { at: Date; deliveryId: number }) => AlertRequest;
 
 /** One claim of any number of deliveries. */
 export interface Claim {

@@ -1,7 +1,8 @@
 import { type Db, type Pool, sql } from "../../../shared/database/pool.js";
 import { UserError } from "../../../shared/process/user-error.js";
+import { type Credential, givenOptions } from "./destinations.js";
 import type { Format, ServiceRegion } from "./formats/webhook-request.js";
-import { type Credential, makeSigningSecret, type Sealing } from "./sealing.js";
+import { makeSigningSecret, type Sealing } from "./sealing.js";
 
 /** A channel as operators see it, built by sql/alerts/channels.sql. It contains no secret. */
 export interface Channel {
@@ -212,7 +213,7 @@ export async function rotateSecret(pool: Pool, sealing: Sealing, id: number, ove
     const { format } = await standingChannel(tx, id);
     if (format !== "native")
       throw new UserError(
-        `channel ${id} has format ${format} and no signing secret; replace its ${format === "chat" ? "URL" : "key"} instead`,
+        `channel ${id} has format ${format} and no signing secret; replace its ${givenOptions[format].needs[0]} instead`,
       );
     const [row] = await tx.query<{ destination: Buffer; secret: Buffer }>(
       sql`select destination, secret from channel where channel_id = ${id}`,
@@ -233,8 +234,8 @@ export async function rotateSecret(pool: Pool, sealing: Sealing, id: number, ove
 }
 
 /**
- * Gives a chat or paging channel another URL or key. It does not decrypt the old one, so it also repairs a channel
- * whose CHANNEL_KEY is lost.
+ * Gives a channel that is not native another URL or key, with all that belongs to it. It does not decrypt the old one,
+ * so it also repairs a channel whose CHANNEL_KEY is lost.
  *
  * @throws UserError when the channel does not exist or was removed
  */

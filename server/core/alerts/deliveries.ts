@@ -3,13 +3,14 @@ import { type Db, sql } from "../../../shared/database/pool.js";
 import { UserError } from "../../../shared/process/user-error.js";
 import { unknownIncident } from "../../database/unknown-incident.js";
 import { channelOf, noChannel } from "./channels.js";
+import { openDestination, type SealedDestination } from "./destinations.js";
 import type { Alert } from "./formats/alert.js";
 import { formatAlert } from "./formats/format-alert.js";
 import { testAlert } from "./formats/test-alert.js";
 import type { Destination, Format, PagingDestination } from "./formats/webhook-request.js";
 import type { Poster } from "./post.js";
 import { type DeliveryOutcome, deliveryRules } from "./retry-rules.js";
-import { openDestination, type SealedDestination, type Sealing } from "./sealing.js";
+import type { Sealing } from "./sealing.js";
 
 /** One event for one channel with its attempts, as operators see it; built by sql/alerts/deliveries.sql. */
 export interface Delivery {
@@ -169,9 +170,9 @@ export async function* replayAll(
       await pauseUnlessAborted(deliveryRules.pace_ms[last.delivery.format], signal);
     if (signal.aborted) return;
     last = await sendNow(by, replay.channel, replay.event);
-    const { status, retryAfterMs } = last.outcome;
+    const { status, retryAfterMs, isGone } = last.outcome;
     const asksToWait = retryAfterMs !== null && retryAfterMs > 0;
-    if (status === 410 || asksToWait) abandoned.add(replay.channel);
+    if (status === 410 || isGone || asksToWait) abandoned.add(replay.channel);
     yield { replay, sent: last };
   }
 }

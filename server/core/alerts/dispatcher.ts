@@ -220,7 +220,7 @@ function logSettled(row: Settled, log: Log, localFailures: LocalFailureLog): voi
   if (row.channel_off === null) return;
   const why = {
     failures: `${row.channel_failures} failures in a row`,
-    gone: "the receiver answered 410, gone",
+    gone: "the receiver answered that it is gone",
   }[row.channel_off];
   log.error("a channel was switched off and gets no more alerts", { channel, why });
 }

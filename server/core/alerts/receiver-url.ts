@@ -22,6 +22,51 @@ export function problemOfUrl(text: string, allowLoopback: boolean): string | nul
   return problemOfHost(host, allowLoopback) ?? problemOfScheme(url);
 }
 
+/**
+ * Checks the URL of a server for outgoing e-mails: `smtps:` begins with TLS, `smtp:` changes to it. User and password
+ * may stand in it, percent-encoded.
+ *
+ * @returns as `problemOfUrl` does
+ */
+export function problemOfMailUrl(text: string, allowLoopback: boolean): string | null {
+  if (text.length > longestUrl) return `expected a URL of at most ${longestUrl} characters, got ${text.length}`;
+  const [, scheme] = /^(smtps?):\/\/[^/]/.exec(text) ?? [];
+  // only for schemes of the web does the parser check a host, and write it in one way
+  const asWeb = text.replace(/^smtps?:/, "https:");
+  if (scheme === undefined || !URL.canParse(asWeb) || !URL.canParse(text))
+    return "expected a URL such as smtps://user:password@mail.example.com, got something else";
+  const { username, password, pathname, search, hash } = new URL(asWeb);
+  const host = bareHostOf(new URL(asWeb));
+  if (!isDecodable(username) || !isDecodable(password))
+    return `expected user and password percent-encoded, got a % before ${host} that encodes nothing`;
+  if ((username === "") !== (password === ""))
+    return `expected user and password, or neither, got one of them before ${host}`;
+  if (pathname !== "/" || search !== "" || hash !== "")
+    return `expected nothing after host and port, got more after ${host}`;
+  if (new URL(text).port === "0") return `expected a port from 1 to 65535, got ${host}:0`;
+  return problemOfMailHost(host, allowLoopback);
+}
+
+/** Why nothing may be sent to a server for e-mails; null where it is allowed. */
+export function problemOfMailHost(host: string, allowLoopback: boolean): string | null {
+  if (host.endsWith(".")) return `expected a host without a dot at its end, got ${host}`;
+  return problemOfHost(host, allowLoopback);
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a host is known to be this machine without DNS. */
+export function isThisMachine(host: string): boolean {
+  return isLocalhost(host) || (isIP(host) !== 0 && kindOfAddress(host) === "loopback");
+}
+
 /** Without the brackets of IPv6. */
 export function bareHostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1");
@@ -42,6 +87,5 @@ function problemOfHost(host: string, allowLoopback: boolean): string | null {
 function problemOfScheme(url: URL): string | null {
   if (url.protocol === "https:") return null;
   const host = bareHostOf(url);
-  const isLoopback = isLocalhost(host) || (isIP(host) !== 0 && kindOfAddress(host) === "loopback");
-  return isLoopback ? null : `expected a URL with https:, got http: to ${host}`;
+  return isThisMachine(host) ? null : `expected a URL with https:, got http: to ${host}`;
 }

@@ -1,3 +1,5 @@
+import type { Format } from "./formats/webhook-request.js";
+
 /**
  * The constants of delivery, each with its reason. docs/receiving.md has those that a receiver must know.
  */
@@ -29,10 +31,12 @@ export interface DeliveryRules {
    */
   at_once: number;
   /**
-   * Pause between two alerts of a channel. Chat services accept one message a second, the paging service 120 a minute
-   * (their documentation).
+   * Pause between two alerts of a channel. By their documentation, chat services accept one message a second, the
+   * paging service 120 a minute, Telegram 20 a minute in a group, and Teams four a second. ntfy takes 60 at once and
+   * then one in five seconds: a retry comes in time for that. Discord names no number, and says how long to wait when
+   * it refuses. For servers of e-mails and an operator's own receivers, a second is polite.
    */
-  pace_ms: Record<"native" | "chat" | "paging", number>;
+  pace_ms: Record<Format, number>;
   /**
    * How often the outbox is polled without a wake-up: another core's engine may have written to it. Up to four times
    * longer while nothing is due.
@@ -52,7 +56,10 @@ export const deliveryRules: DeliveryRules = {
   switch_off_failures: 10,
   lease_ms: 30_000,
   at_once: 500,
-  pace_ms: { native: 0, chat: 1_000, paging: 500 },
+  pace_ms: {
+    ...{ native: 0, chat: 1_000, paging: 500, telegram: 3_000, discord: 1_000, ntfy: 1_000 },
+    ...{ teams: 1_000, template: 1_000, mail: 1_000 },
+  },
   look_ms: 250,
   sweep_ms: 5_000,
 };
@@ -60,13 +67,14 @@ export const deliveryRules: DeliveryRules = {
 /** The result of one attempt. */
 export interface DeliveryOutcome {
   /**
-   * `delivered`: a 2xx status in time, followed by the whole answer or by more than we read. `refused`: another status.
+   * `delivered`: a 2xx status in time, followed by the whole answer or by more than we read; SMTP's are like HTTP's in
+   * that. `refused`: another status.
    * `timeout`: the answer was incomplete at the deadline; this includes a 2xx whose body trickles or stops, as the
    * receiver may well have failed after the status. `unreachable`: no answer, a broken one, or no TLS. `unsafe`:
    * nothing was sent, because the address is not allowed. `ours`: possibly our own fault, not the receiver's.
    */
   result: "delivered" | "refused" | "timeout" | "unreachable" | "unsafe" | "ours";
-  /** Null where no status came. */
+  /** Of HTTP, or of SMTP for an e-mail; null where no status came. */
   status: number | null;
   /** One line, which shows only the host of the request; null when delivered. */
   error: string | null;
@@ -79,6 +87,8 @@ export interface DeliveryOutcome {
    * network.
    */
   retryAfterMs: number | null;
+  /** The receiver says in its own way what others say by 410: it is gone for good. */
+  isGone?: boolean;
 }
 
 /** An outcome without its duration, which the caller adds; missing fields are null. */

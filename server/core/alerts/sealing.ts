@@ -1,7 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
 import { UserError } from "../../../shared/process/user-error.js";
-import type { Format, ServiceRegion, Destination } from "./formats/webhook-request.js";
-import { problemOfUrl } from "./receiver-url.js";
 
 /** Encrypts the secrets of channels, so that a copy of the database alone does not reveal them. */
 export interface Sealing {
@@ -69,37 +67,6 @@ export function makeSealing(key: Buffer): Sealing {
   };
 }
 
-/** The URL of a receiver, or the routing key of a paging service. */
-export interface Credential {
-  /** Secret: it is all that is needed to post there. */
-  text: string;
-  /** The part that may be shown. */
-  shownAs: string;
-}
-
-/** @throws UserError with what was expected and what came; it does not contain the credential */
-export function credentialOf(format: Format, text: string, allowLoopback: boolean): Credential {
-  return format === "paging" ? keyOf(text) : urlOf(text, allowLoopback);
-}
-
-function keyOf(text: string): Credential {
-  if (!/^[!-~]{32}$/.test(text))
-    throw new UserError(
-      `expected a routing key of 32 characters, got ${text.length === 32 ? "one with other than visible ASCII characters" : text.length}; the paging service shows it with the integration "Events API v2"`,
-    );
-  return { text, shownAs: `…${text.slice(-4)}` };
-}
-
-function urlOf(text: string, allowLoopback: boolean): Credential {
-  const problem = problemOfUrl(text, allowLoopback);
-  if (problem !== null) throw new UserError(problem);
-  const { origin, pathname, search } = new URL(text);
-  const path = pathname + search;
-  // four characters of a short one would give away too much
-  const end = path.length < 12 ? "" : path.slice(-4);
-  return { text, shownAs: `${origin}/…${end}` };
-}
-
 const secretPrefix = "whsec_";
 
 /** A new signing secret in the format of Standard Webhooks, whose libraries accept it as it is shown. */
@@ -111,36 +78,4 @@ export function makeSigningSecret(): string {
 export function bytesOfSecret(secret: string): Buffer {
   if (!secret.startsWith(secretPrefix)) throw new Error(`expected a signing secret, which begins with ${secretPrefix}`);
   return Buffer.from(secret.slice(secretPrefix.length), "base64");
-}
-
-/** Columns of a channel that was not removed, as queries such as channel_destination.sql return them. */
-export interface SealedDestination {
-  format: Format;
-  /** Set for the paging format. */
-  service_region: ServiceRegion | null;
-  destination: Buffer;
-  /** Set for the native format. */
-  secret: Buffer | null;
-  /** Null once its overlap is over. */
-  former_secret: Buffer | null;
-}
-
-/** @throws UserError when it was encrypted with another key */
-export function openDestination(sealed: SealedDestination, sealing: Sealing): Destination {
-  const text = sealing.open(sealed.destination, "destination");
-  const secrets = [sealed.secret, sealed.former_secret].flatMap((secret) =>
-    secret === null ? [] : sealing.open(secret, "secret"),
-  );
-  switch (sealed.format) {
-    case "native":
-      return { format: "native", url: text, secrets };
-    case "chat":
-      return { format: "chat", url: text };
-    case "paging":
-      return {
-        format: "paging",
-        serviceRegion: sealed.service_region!,
-        routingKey: text,
-      };
-  }
 }

@@ -1,7 +1,9 @@
 /** How an operator manages channels on the command line. */
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import t, { type Test } from "tap";
 import type { Added } from "../../../server/core/alerts/channels.js";
+import { openDestination, type SealedDestination } from "../../../server/core/alerts/destinations.js";
 import { makeSealing } from "../../../server/core/alerts/sealing.js";
 import { sql } from "../../../shared/database/pool.js";
 import { cliWith } from "../../support/cli-input.js";
@@ -90,6 +92,37 @@ void t.test("venuewatch channel on the command line", async (t) => {
     t.match(chat, { code: 0, out: "channel 3 now posts to https://example.com/…wxyz\n" });
     const paging = await channel(t, ["rotate", "2", "--key", "-", "--json"], "a".repeat(32));
     t.match(JSON.parse(paging.out), { channel: { id: 2, to: "…aaaa" } });
+  });
+
+  await t.test("adds and replaces channels of every other format, and shows no secret", async (t) => {
+    const file = join(t.testdir({ "body.json": '{"text":"{{headline:130}}"}' }), "body.json");
+    const token = `123456:${"hunter2_".repeat(5)}`;
+    const mailUrl = "smtps://alerts%40example.com:hunter2@mail.example.com";
+    for (const [args, input, to, more] of [
+      [["telegram", "--key=-", "--to=@our_channel"], token, "@our_channel at api.telegram.org", ["--to=-1001"]],
+      [["discord", "--url=-"], `${url}`, "https://hooks.example.org/…abcd", []],
+      [["ntfy", "--url=-"], "https://ntfy.sh/hunter2hunter2-wxyz", "https://ntfy.sh/…wxyz", []],
+      [["teams", "--url=-"], url, "https://hooks.example.org/…abcd", []],
+      [["template", "--url=-", "--template", file], url, "https://hooks.example.org/…abcd", ["--template", file]],
+      [
+        ["mail", "--url=-", "--from=a@example.com", "--to=ops@example.com"],
+        mailUrl,
+        "ops@example.com by mail.example.com",
+        ["--from=b@example.com", "--to=dev@example.com"],
+      ],
+    ] as const) {
+      const [format, first] = args;
+      const { code, out, err } = await channel(t, ["add", "--format", ...args, "--json"], input);
+      t.equal(code, 0, err);
+      const added = (JSON.parse(out) as Added).channel;
+      t.match(added, { format, to });
+      const rotated = await channel(t, ["rotate", String(added.id), first, ...more], input);
+      t.match(rotated, { code: 0, out: `channel ${added.id} now posts to ` }, rotated.err);
+      t.notMatch(out + err + rotated.out + rotated.err, /hunter2/);
+      const [row] = await pool.query<SealedDestination>(sql`select * from channel where channel_id = ${added.id}`);
+      t.match(openDestination(row!, sealing), { format });
+    }
+    t.match(await channel(t, ["list"]), { out: /^\d+ +mail +dev@example\.com by mail\.example\.com +all /m });
   });
 
   await t.test("remove skips the waiting deliveries", async (t) => {

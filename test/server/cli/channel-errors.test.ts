@@ -1,9 +1,11 @@
 /** What an operator reads after each mistake in `venuewatch channel`. */
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import t from "tap";
 import { channelsOf } from "../../../server/core/alerts/channels.js";
 import { byTwos, cliWith } from "../../support/cli-input.js";
 import { emptyDatabase, migratedDatabase } from "../../support/database.js";
+import { botToken } from "../../support/alert-services.js";
 import { url } from "../../support/sealed-channel.js";
 
 const routingKey = "R0hunter2hunter2hunter2hunter2xy";
@@ -16,6 +18,8 @@ void t.test("an error names its cause and reveals no secret", async (t) => {
   const pager = ["--format=paging", "--service-region=eu", `--key=${routingKey}`];
   for (const args of [native, pager]) t.equal((await channel(["add", ...args])).code, 0);
   const paging = ["add", "--format=paging"];
+  const mail = ["add", "--format=mail", "--from=alerts@example.com", "--to=ops@example.com"];
+  const typo = join(t.testdir({ "body.json": '{"text":"{{headlin}}","key":"hunter2"}' }), "body.json");
   const otherKey = { CHANNEL_KEY: randomBytes(32).toString("base64") };
   const withoutTables = { DATABASE_URL: await emptyDatabase(t) };
   const mistakes: [string[], string | RegExp, Record<string, string>?][] = [
@@ -28,7 +32,44 @@ void t.test("an error names its cause and reveals no secret", async (t) => {
     [[...paging, "--service-region=us", "--url", url], "--url is not for format paging, which takes --key"],
     [["add", "--key", routingKey], "--key is not for format native"],
     [["add", "--url", url, "--service-region=us"], "--service-region is for format paging, not for native"],
-    [["add", "--format=mail"], '--format: expected one of native, chat, paging, got "mail"'],
+    [["add", "--format=fax"], /--format: expected one of native, chat, paging, telegram, .*mail, got "fax"/],
+    [["add", "--format=telegram", "--to=1", "--key=1:hunter2"], "--key: expected a bot's token such as 123456:ABC"],
+    [["add", "--format=telegram", `--key=${botToken}`], "--to is missing; format telegram requires it"],
+    [["add", "--format=telegram", `--key=${botToken}`, "--to=ops"], "--to: expected a chat's number such as"],
+    [
+      ["add", "--format=telegram", `--key=${botToken}`, "--to=1", "--url=http://x.org"],
+      "--url: expected a URL with https:",
+    ],
+    [["add", "--format=telegram", "--key=-", "--to=1", "--url=-"], "expected one option from standard input"],
+    [["add", "--format=discord", "--url", url, "--key=hunter2"], "--key is not for format discord, which takes --url"],
+    [["add", "--format=ntfy", "--url=https://ntfy.sh/hunter2/x"], "--url: expected a topic of 1 to 64 letters"],
+    [["add", "--format=ntfy", "--url=https://ntfy.sh/hunter2", "--key=a\nb"], "--key: expected at most 1000 printable"],
+    [["add", "--format=teams"], "--url is missing; format teams requires it"],
+    [[...mail, "--url=https://hunter2.org"], "--url: expected a URL such as smtps://user:password@mail.example.com"],
+    [[...mail, "--url=smtp://u:hunter2@10.0.0.1"], "--url: 10.0.0.1 is private"],
+    [[...mail, "--url=smtp://u:hunter2@mail"], "--url: mail is not a public name"],
+    [[...mail, "--url=smtp://hunter2@mail.example.com"], "expected user and password, or neither, got one of them"],
+    [[...mail, "--url=smtp://u:hunter2%@mail.example.com"], "percent-encoded, got a % before mail.example.com"],
+    [[...mail, "--url=smtp://u:p@mail.example.com/hunter2"], "expected nothing after host and port"],
+    [[...mail, "--url=smtp://u:p@mail.example.com:0"], "expected a port from 1 to 65535"],
+    [
+      ["add", "--format=mail", "--url=smtp://mail.example.com", "--from=a@b.org", "--to=c@d.org,e@f.org"],
+      "--to: expected one address",
+    ],
+    [
+      ["add", "--format=mail", "--url=smtp://mail.example.com", "--from=A <a@b.org>", "--to=c@d.org"],
+      "--from: expected one address",
+    ],
+    [["add", "--format=mail", "--url=smtp://mail.example.com", "--from=a@b.org"], "--to is missing; format mail"],
+    [["add", "--format=template", "--url", url], "--template is missing; format template requires it"],
+    [
+      ["add", "--format=template", "--url", url, "--template=/nowhere"],
+      "--template: expected a file that can be read, got ENOENT",
+    ],
+    [
+      ["add", "--format=template", "--url", url, "--template", typo],
+      "--template: expected a placeholder that exists, got {{headlin}}; did you mean headline?",
+    ],
     [["add", "--url", url, "--floor=bad"], "--floor: expected one of degraded, outage"],
     [["add", "--url", url, "--venue=krake,okx"], /--venue: there is no venue krake; the venues are .*kraken, /],
     [["add", "--url", url, "--venue=okx,"], "--venue: expected one or more"],

@@ -18,7 +18,12 @@ const pagingEndpoints = {
 
 const endings: ReadonlySet<string> = new Set(["closed", "transfer_resumed", "transfer_unknown"]);
 
-/** An event for PagerDuty's Events API v2: beginnings and escalations trigger, ends resolve. */
+/** Beginnings and escalations trigger, ends resolve. */
+export function actionOf({ kind }: Alert): "trigger" | "resolve" {
+  return endings.has(kind) ? "resolve" : "trigger";
+}
+
+/** An event for PagerDuty's Events API v2. */
 export function formatPagingAlert(
   { serviceRegion, routingKey }: PagingDestination,
   alert: Alert,
@@ -27,7 +32,7 @@ export function formatPagingAlert(
   const event = {
     // no signature: the routing key is the credential
     routing_key: routingKey,
-    event_action: endings.has(alert.kind) ? "resolve" : "trigger",
+    event_action: actionOf(alert),
     dedup_key: keyOf(alert, sent),
     client: "venuewatch",
     client_url: sent.baseUrl,
@@ -55,7 +60,7 @@ export function formatPagingAlert(
  * an end with another key without an error. Each test has its own key: a second test with the key of an open one would
  * page nobody.
  */
-function keyOf(alert: Alert, { deliveryId }: Sent): string {
+export function keyOf(alert: Alert, { deliveryId }: Pick<Sent, "deliveryId">): string {
   if (alert.test) return `venuewatch/test/${deliveryId}`;
   const about = isAboutTransfer(alert) ? lineOf(alert) : alert.incident.slug;
   const key = `venuewatch/${about}`;

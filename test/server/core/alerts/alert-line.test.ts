@@ -244,7 +244,7 @@ void t.test("a channel's deliveries are sent in order", async (t) => {
   });
 
   await t.test("deliveries to chat and paging services are paced", async (t) => {
-    t.strictSame(deliveryRules.pace_ms, { native: 0, chat: 1_000, paging: 500 });
+    t.match(deliveryRules.pace_ms, { native: 0, chat: 1_000, paging: 500, telegram: 3_000 });
     const channel = await addChannel(pool, { to: { format: "chat", url: "https://chat.example/hook" } });
     await queueEvents(pool, ["okx"], ["opened", "closed"]);
     await claim(pool, start);

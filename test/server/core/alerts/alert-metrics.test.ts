@@ -1,6 +1,7 @@
 /** Core's metrics of alerts, for operators. */
 import t, { type Test } from "tap";
 import { makeAlertMetrics } from "../../../../server/core/alerts/alert-metrics.js";
+import { alertFormats } from "../../../../server/core/alerts/formats/webhook-request.js";
 import { deliveryRules } from "../../../../server/core/alerts/retry-rules.js";
 import { openPool, sql } from "../../../../shared/database/pool.js";
 import { makeLog } from "../../../../shared/log/log.js";
@@ -41,7 +42,7 @@ void t.test("attempts are counted by their result", async (t) => {
   const { url } = await migratedDatabase(t);
   const { registry, meter } = alertMetrics(t, url);
   const before = await ownFamilies(registry);
-  t.equal(before[results]!.series.length, 3 * 6, "every series exists");
+  t.equal(before[results]!.series.length, alertFormats.length * 6, "every series exists");
   t.equal(total(before, results), 0, "every series starts at 0, so that the first increase shows");
   t.strictSame(byLabels(before, "channels_switched_off_total", "cause"), { failures: 0, gone: 0 });
   for (const name of [took, first, delivered]) t.equal(total(before, name, { format: "chat" }, "_count"), 0);

@@ -26,7 +26,8 @@ import {
   sendNow,
 } from "../../../../server/core/alerts/deliveries.js";
 import type { Poster } from "../../../../server/core/alerts/post.js";
-import { credentialOf, makeSealing } from "../../../../server/core/alerts/sealing.js";
+import { credentialOf } from "../../../../server/core/alerts/destinations.js";
+import { makeSealing } from "../../../../server/core/alerts/sealing.js";
 import { type Db, sql } from "../../../../shared/database/pool.js";
 import type { ReceivedAlert } from "../../../../world/receivers.js";
 import { writeEvent } from "../../../support/alerts.js";

@@ -4,7 +4,7 @@ import { deliveriesOf, type Delivery } from "../../../../../server/core/alerts/d
 import type { Alert } from "../../../../../server/core/alerts/formats/alert.js";
 import { formatAlert } from "../../../../../server/core/alerts/formats/format-alert.js";
 import { testAlert } from "../../../../../server/core/alerts/formats/test-alert.js";
-import type { Destination, Sent } from "../../../../../server/core/alerts/formats/webhook-request.js";
+import type { Destination, MailDestination, Sent } from "../../../../../server/core/alerts/formats/webhook-request.js";
 import { deliveryRules } from "../../../../../server/core/alerts/retry-rules.js";
 import { makeSigningSecret } from "../../../../../server/core/alerts/sealing.js";
 import { type Pool, sql } from "../../../../../shared/database/pool.js";
@@ -12,7 +12,7 @@ import { makeLog } from "../../../../../shared/log/log.js";
 import type { Receiver } from "../../../../../world/receivers.js";
 import { isAllDone } from "../../../../support/alert-queue.js";
 import { dispatcherFor, receiverFor } from "../../../../support/alerting.js";
-import { addChannel, happened, native } from "../../../../support/alerts.js";
+import { addChannel, happened, native, noPace } from "../../../../support/alerts.js";
 import { migratedDatabase } from "../../../../support/database.js";
 import { ago } from "../../../../support/fleet.js";
 import {
@@ -30,7 +30,7 @@ import { service } from "../../../../support/write-alert.js";
 const rules = {
   ...deliveryRules,
   backoff_ms: deliveryRules.backoff_ms / 500,
-  pace_ms: { native: 0, chat: 0, paging: 0 },
+  pace_ms: noPace,
   look_ms: 20,
 };
 
@@ -146,7 +146,7 @@ const secret = makeSigningSecret();
 const routingKey = "0123456789abcdef0123456789abcdef";
 const url = "https://hooks.example.org/services/T0/B0/x";
 
-const fixedDestinations: Destination[] = [
+const fixedDestinations: Exclude<Destination, MailDestination>[] = [
   { format: "native", url, secrets: [secret] },
   { format: "chat", url },
   { format: "paging", serviceRegion: "us", routingKey },
