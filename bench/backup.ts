@@ -43,7 +43,7 @@ export async function benchBackup(): Promise<Figure[]> {
 }
 
 async function measure({ folder, sh, urlOf, secret }: Awaited<ReturnType<typeof composePlace>>): Promise<Figure[]> {
-  const url = urlOf("postgres", await secret("owner_password"));
+  const url = urlOf("postgres", await secret("superuser_password"));
   const options = {
     applicationName: "bench",
     log,
