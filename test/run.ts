@@ -90,6 +90,7 @@ const ci = [
     "error-pages",
     "reference",
     "shortcut",
+    "check-in-chromium",
   ],
 ];
 

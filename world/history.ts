@@ -44,6 +44,7 @@ export async function makeRecentHistory(pool: Pool, { days, now, log }: HistoryO
   const faults = pastFaults(now).filter((fault) => fault.from >= from);
   const insert = await inserter(pool, faults, now);
 
+  await sayThatItIsHistory(pool, from);
   await holdRetention(pool);
   await readPastMaintenance(pool, from, now);
   await noteDays(pool, faults, from, now);
@@ -241,6 +242,14 @@ async function writeDays(pool: Pool, rollup: string, days: unknown[]): Promise<v
   const table = kept ? sql.ident(kept.schema, kept.name) : sql.ident(rollup);
   await pool.query(sql`
     insert into ${table} select * from jsonb_populate_recordset(null::${table}, ${JSON.stringify(days)}::jsonb)
+  `);
+}
+
+/** Until a core decides, pages then say how far the history has come, instead of how old its decisions are. */
+async function sayThatItIsHistory(pool: Pool, from: Date): Promise<void> {
+  const before = new Date(+from - dayMs);
+  await pool.query(sql`
+    insert into engine_clock (ticked_at, version, is_history) values (${before}, ${version}, true)
   `);
 }
 

@@ -99,10 +99,14 @@ async function demo(days: number): Promise<void> {
     await migrateDatabase(supervisor, changes);
     const part = (name: string, ...more: string[]) =>
       supervisor.run(programOf(["demo", "--part", name, ...more], changes, name));
+    const isFirst = await isHistoryMissing(dataDir);
     // Probes measure while the history is made. Core starts after it and the channels, since it decides no instant
     // before its last one, and sends alerts.
     const [others, core] = await Promise.all([
-      startWebAndProbes(supervisor, settings, regionIds, changes),
+      startWebAndProbes(supervisor, settings, regionIds, changes).then((started) => {
+        if (isFirst) process.stdout.write(startingNote(started.web));
+        return started;
+      }),
       part("history", "--days", String(days))
         .then(() => part("channels"))
         .then(() => startCoreProgram(supervisor, settings, changes)),
@@ -125,6 +129,10 @@ async function demo(days: number): Promise<void> {
 }
 
 const simulatedNotice = "This is a demo. Its venues are simulated: nothing here is about the real ones.";
+
+function startingNote(web: string | null): string {
+  return `\n  Starting: a history is being written, in a minute or two. ${web}/ says how far it has come.\n\n`;
+}
 
 const earlierNote = `
   The history is still being filled in while the service runs. Its incidents, and the uptime of the days before today,
@@ -263,6 +271,11 @@ async function engineHasCaughtUp(pool: Pool): Promise<void> {
     if (clock?.isCurrent) return;
     await pause(250);
   }
+}
+
+async function isHistoryMissing(dataDir: string): Promise<boolean> {
+  const { readHistoryNote } = await import("../../world/history-note.js");
+  return readHistoryNote(dataDir)?.filledFrom == null;
 }
 
 async function isEarlierMissing(dataDir: string): Promise<boolean> {

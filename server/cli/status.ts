@@ -3,6 +3,7 @@ import { UserError } from "../../shared/process/user-error.js";
 import { categories, type Category } from "../../shared/registry/registry.js";
 import type { BoardBody, StateName, VenueStateBody } from "../web/agents/agent-source.js";
 import { quotedError, quotedTexts } from "../web/agents/quoted.js";
+import { answerText } from "../web/pages/answer.js";
 import { durationText } from "../web/pages/format.js";
 import { faultVerbs } from "../web/pages/words.js";
 import type { Given, Options } from "./command.js";
@@ -124,7 +125,16 @@ function venueText(venue: VenueStateBody): string {
   ]);
   const open = activeIncidents === 1 ? "1 open incident" : `${activeIncidents} open incidents`;
   const first = `${name} (${id}, ${category}): ${stateText(state, venue)} since ${sinceText(since, venue)}`;
-  return `${first}\n\n${plainTable([head, ...rows])}\n${reasonsText(venue)}${open}; ${asOfText(venue)}\n`;
+  return `${first}\n${inOneSentence(venue)}\n${plainTable([head, ...rows])}\n${reasonsText(venue)}${open}; ${asOfText(venue)}\n`;
+}
+
+/** What is wrong with a venue in trouble; empty for others, and while nobody knows. */
+function inOneSentence(venue: VenueStateBody): string {
+  const { components, stale, state, generatedAt: now } = venue;
+  if (stale || (state !== "degraded" && state !== "outage")) return "";
+  const worst = [...components].sort(byState)[0];
+  const witnesses = worst === undefined ? null : { saw: worst.agreeing, of: worst.counted };
+  return `${answerText(venue, { now, witnesses, labelOf: (component) => component })}\n`;
 }
 
 /** Why components are unknown although they are measured; each reason once. */
@@ -174,7 +184,7 @@ function stateText(state: string, { stale }: Freshness): string {
 /** By the service's clock alone: this machine's may be wrong. */
 function sinceText(since: string, { generatedAt }: Freshness): string {
   const ms = Math.max(0, Date.parse(generatedAt) - Date.parse(since));
-  return `${toSecond(since)} (${durationText(ms).replaceAll("\u00a0", " ")})`;
+  return `${toSecond(since)} (${durationText(ms)})`;
 }
 
 export function asOfText({ generatedAt, stale, ageSeconds }: Freshness): string {

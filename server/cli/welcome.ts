@@ -12,7 +12,9 @@ export function welcome(
   more: readonly (readonly [string, string])[] = [],
 ): string {
   const rows = [
-    ["board", `${web}/v1/status`],
+    ["board, in a browser", `${web}/`],
+    ["API", `${web}/v1/status`],
+    ["documentation", `${web}/docs`],
     ["how soon alerts arrive", `${web}/v1/notify`],
     ["metrics of all venues", `${web}/metrics`],
     ["readiness", `${web}/readyz`],

@@ -17,6 +17,7 @@ import type { TypeOf } from "./api/shapes.js";
 import type { Site } from "./api/site.js";
 import { embedRoutes } from "./badges/badges.js";
 import { detectionRoute } from "./board/detection.js";
+import { incidentSamplesRoute } from "./board/incident-samples.js";
 import { incidentRoute } from "./board/incident.js";
 import { incidentsRoute } from "./board/incidents.js";
 import { maintenanceRoute } from "./board/maintenance.js";
@@ -53,7 +54,8 @@ import { feedRoutes } from "./feeds/feeds.js";
 import { openapiDocument, openapiRoute } from "./openapi.js";
 import { operations } from "./operations.js";
 import { assetRoute } from "./pages/assets.js";
-import { answerErrorPage } from "./pages/error.js";
+import { errorPages } from "./pages/error.js";
+import { shellOf } from "./pages/page.js";
 import { pagesRouter } from "./pages/pages.js";
 import { statuspageRedirects, statuspageRoutes } from "./statuspage/statuspage.js";
 
@@ -67,6 +69,7 @@ export function makeApp(
   // separate caches: clients can request many pages and windows, and these must not evict a venue's body
   const incidents = makeSnapshots(pool, hundredBodies, clock, whileBusy, aged);
   const transfers = makeSnapshots(pool, hundredBodies, clock, whileBusy, aged);
+  const samples = makeSnapshots(pool, hundredBodies, clock, whileBusy, aged);
   const windows = makeWindows(makeSnapshots(pool, hundredBodies, clock, whileBusy, aged));
   const answerTable = tableAnswerer({ ...options, pool, clock, whileBusy });
   const app = express();
@@ -103,10 +106,10 @@ export function makeApp(
     response.status(state.ready ? 200 : 503).json(state);
   });
 
-  const sendProblem = problemSender(log, answerErrorPage);
+  const sendProblem = problemSender(log, errorPages(shellOf(options)));
   const byBytes = byteLimiter(limit, sendProblem);
   app.get("/openapi.json", byBytes, openapiRoute(options));
-  app.get("/assets/:build/:name", byBytes, assetRoute);
+  app.get("/assets/:build/:name", byBytes, assetRoute(options.brand));
 
   if (limit) app.use(requestLimiter(limit, sendProblem));
   app.use((request, _response, next) => next(failures.get(request)));
@@ -124,7 +127,9 @@ export function makeApp(
   app.get("/v1/events", eventsRoute(registry, events, options.streamLimits ?? streamLimits, sendProblem));
   app.get("/v1/incidents", incidentsRoute(registry, incidents, answerTable));
   app.get("/v1/maintenance", maintenanceRoute(registry, incidents, answerTable));
+  const ofSamples = { pool, incidents, samples, answerTable };
   for (const format of tableFormats) {
+    app.get(`/v1/incidents/:slug/samples.${format}`, incidentSamplesRoute(ofSamples, format));
     app.get(`/v1/targets/:venue/days.${format}`, venueDaysRoute(registry, answerTable, format));
     app.get(`/v1/reliability.${format}`, reliabilityRoute(windows, answerTable, format));
     app.get(`/v1/incidents.${format}`, incidentsRoute(registry, incidents, answerTable, format));
@@ -132,6 +137,7 @@ export function makeApp(
     app.get(`/v1/transfers.${format}`, transfersRoute(registry, boards, transfers, answerTable, format));
   }
   app.get("/v1/incidents/:slug", incidentRoute(pool, incidents));
+  app.get("/v1/incidents/:slug/samples", incidentSamplesRoute(ofSamples));
   const feeds = makeSnapshots(pool, hundredBodies, clock, whileBusy);
   for (const [path, route] of feedRoutes(options, feeds)) app.get(path, route);
   const statuspages = makeSnapshots(pool, hundredBodies, clock, whileBusy, aged);
@@ -233,8 +239,11 @@ function onceIn<T>(ms: number, work: () => Promise<T>): () => Promise<T> {
 const hundredBodies = { bodies: 100, bytes: 16 * mebibyte };
 const oneBody = { bodies: 1, bytes: 64 * mebibyte };
 
-/** Statements over windows of up to 365 lengths and many filters: far more responses than the cache holds. */
-const ofWholeWindows = new Set(["reliability", "reliability_csv", "incidents_csv", "detection"]);
+/** Statements over windows of up to 365 lengths, many filters or cursors: far more responses than the cache holds. */
+const ofWholeWindows = new Set([
+  ...["reliability", "reliability_csv", "incidents_csv", "detection"],
+  ...["incident_samples", "incident_samples_csv"],
+]);
 
 const onlyWholeRequests: RequestHandler = (request, response, next) => {
   const fault = headFault(request);

@@ -42,9 +42,9 @@ export function openapiDocument({ registry, baseUrl, siteUrl }: Site, madeAt: Da
       title: "venuewatch",
       version,
       license: { name: license, identifier: license },
-      description: `Whether an exchange, RPC provider, market-data API, oracle, stablecoin, bridge or ramp is down: measured from several regions, decided by a quorum of them. Everything is public and read-only: GET, HEAD and OPTIONS; other methods get 405 with \`Allow\`. Only \`/mcp\`, for agents, is POSTed to, and it reads, too. No key is needed, and pages of any origin may read it (CORS).
+      description: `Whether an exchange, RPC provider, market-data API, oracle, stablecoin, bridge or ramp is down: measured from several regions, decided by a quorum of them. Everything is public and read-only: GET, HEAD and OPTIONS; other methods get 405 with \`Allow\`. The only POST is \`/mcp\`, for agents; it is read-only as well. No key is needed, and pages of any origin may read it (CORS).
 
-Every body of \`application/json\` gives its instant as \`generatedAt\`, except in formats of others; bodies of one engine tick are consistent, and their ETags are stable. Unmeasured values are null or \`unknown\`, never zero and never good. Times are ISO 8601 in UTC, and a day is a UTC day. Bodies are compressed with brotli or gzip for clients that accept it; each encoding has its own ETag.
+Every body of \`application/json\` gives its instant as \`generatedAt\`, except in third-party formats; bodies of one engine tick are consistent, and their ETags are stable. Unmeasured values are null or \`unknown\`, never zero and never good. Times are ISO 8601 in UTC, and a day is a UTC day. Bodies are compressed with brotli or gzip for clients that accept it; each encoding has its own ETag.
 
 Fields may be added to any object at any time: ignore unknown ones. A field that is always null so far has the type of its future values.
 

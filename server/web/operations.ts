@@ -4,6 +4,7 @@ import { exampleOf, type Schema, slug, text, venueId } from "./api/shapes.js";
 import { presentIds } from "./api/venue-ids.js";
 import { embedOperations } from "./badges/badges.js";
 import { detectionParameters, detectionResponse } from "./board/detection.js";
+import { incidentSamplesParameters, incidentSamplesResponse, incidentSamplesTable } from "./board/incident-samples.js";
 import { incidentCache, incidentDetailResponse, slugPattern } from "./board/incident.js";
 import { incidentsParameters, incidentsResponse, incidentsTable } from "./board/incidents.js";
 import { maintenanceParameters, maintenanceResponse, maintenanceTable } from "./board/maintenance.js";
@@ -150,10 +151,24 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       summary: "One incident with the votes behind it",
       description:
         "A slug never changes. For a retracted incident, the 404 says when and why it was retracted (`retractedAt`, `reason`); no other response of the API shows it. Feeds replace its entry by the retraction.",
-      names: { slug: { ...slug, pattern: slugPattern.source } },
+      names: { slug: incidentSlug },
       answers: {
         [jsonType]: incidentDetailResponse,
       },
+      ...perTick,
+      cache: Object.values(incidentCache),
+      retractable: true,
+    },
+    {
+      id: "getIncidentSamples",
+      path: "/v1/incidents/{slug}/samples",
+      group: "history",
+      summary: "The raw samples of an incident, to recompute it",
+      description:
+        "All that its decisions looked at, oldest first. For the next page, pass the last sample's `slot` as `after` and its `region` as `afterRegion`. A page shorter than `limit` is the last. Samples are kept for eight days: once all of an incident's are older, the answer is a 404 that says so. /checking describes how to recompute the votes. With `format=csv` or `format=xlsx`, the answer is that of /v1/incidents/{slug}/samples.csv or /v1/incidents/{slug}/samples.xlsx.",
+      names: { slug: incidentSlug },
+      parameters: { ...incidentSamplesParameters, ...formatParameters },
+      answers: { [jsonType]: incidentSamplesResponse },
       ...perTick,
       cache: Object.values(incidentCache),
       retractable: true,
@@ -260,13 +275,14 @@ svc_component_state{venue="kraken",component="rest:ticker"} 2
 `,
 );
 const noStore = ["no-store"];
+const incidentSlug = { ...slug, pattern: slugPattern.source };
 
 const llmsTextAnswer = text(
   "Markdown: a heading, a summary, and lists of links.",
   "# venuewatch\n\n> Whether an exchange, RPC provider, market data API, oracle, stablecoin, bridge or ramp is down.\n",
 );
 
-interface DescribedTable extends Pick<Operation, "group" | "names" | "parameters"> {
+interface DescribedTable extends Pick<Operation, "group" | "names" | "parameters" | "retractable"> {
   id: string;
   /** Without the ending. */
   path: string;
@@ -293,6 +309,15 @@ function tableOperations(registry: Registry, venue: Schema<string>): Operation[]
     {
       ...{ id: "listIncidents", path: "/v1/incidents", group: "history", parameters: incidentsParameters(registry) },
       ...{ summary: "The history of incidents", name: "all-incidents-days-90", schema: incidentsTable },
+    },
+    {
+      ...{ id: "getIncidentSamples", path: "/v1/incidents/{slug}/samples", group: "history" },
+      ...{ names: { slug: incidentSlug }, parameters: incidentSamplesParameters, retractable: true },
+      ...{
+        summary: "The raw samples of an incident",
+        name: `${String(exampleOf(slug))}-samples`,
+        schema: incidentSamplesTable,
+      },
     },
     {
       ...{ id: "listMaintenance", path: "/v1/maintenance", group: "history" },

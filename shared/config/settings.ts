@@ -8,6 +8,17 @@ import { addressesOf, withPassword } from "../database/address.js";
 import type { LogLevel } from "../log/log.js";
 import { UserError } from "../process/user-error.js";
 import { maskedAddress } from "../text/secrets.js";
+import {
+  type Brand,
+  ownBrand,
+  parseAccent,
+  parseContact,
+  parseSiteLinks,
+  parseSiteName,
+  parseSitePage,
+  readLogo,
+  readStyleSheet,
+} from "./brand.js";
 import { ownerPasswordFile } from "./embedded-passwords.js";
 import { packagedFile, type Service, serviceNames } from "./package.js";
 import {
@@ -65,6 +76,8 @@ export interface Settings {
   readonly siteUrl: string;
   /** Shown on every page of the board; null: none. */
   readonly siteNotice: string | null;
+  /** The operator's own name, logo, colour and links. */
+  readonly brand: Brand;
   /** Without a slash at the end. */
   readonly baseUrl: string;
   /** Requests a minute per client address; 0: no limit. */
@@ -184,6 +197,40 @@ export const settingTable = [
     meaning: "a sentence of up to 200 characters that the web program shows at the top of its pages",
   },
   {
+    name: "SITE_NAME",
+    default: "`venuewatch`",
+    meaning: "the site's name of up to 60 characters, in headers and titles of pages, in feeds and on cards",
+  },
+  {
+    name: "SITE_LOGO",
+    default: "none",
+    meaning: "an SVG or PNG file of up to 64 KiB that pages show before the name",
+  },
+  {
+    name: "SITE_LINKS",
+    default: "none",
+    meaning:
+      "up to eight links in the footer of pages, as `text=address` separated by commas: `News=https://example.org/news, Telegram=https://t.me/example`; `https:`, `http:`, `mailto:` and `tel:`",
+  },
+  {
+    name: "SITE_ACCENT",
+    default: "ours",
+    meaning:
+      "colour of links for the light and the dark scheme, as `#0b57a4,#8ab8f0`; each needs a contrast of 4.5 on its ground",
+  },
+  {
+    name: "SITE_CONTACT",
+    default: "none",
+    meaning: "where readers reach you, such as `mailto:status@example.org`; linked in the footer",
+  },
+  {
+    name: "SITE_CSS",
+    default: "none",
+    meaning: "a style sheet of up to 64 KiB that pages load after ours; it can load nothing from elsewhere",
+  },
+  { name: "SITE_IMPRINT", default: "none", meaning: "address of your imprint, linked in the footer" },
+  { name: "SITE_PRIVACY", default: "none", meaning: "address of your privacy policy, linked in the footer" },
+  {
     name: "BASE_URL",
     default: "`http://localhost:PORT`",
     meaning:
@@ -274,6 +321,16 @@ export function readSettings(env: Environment = process.env): Settings {
     embeddedPort: read("EMBEDDED_PORT", parsePort, 5433),
     siteUrl: read("SITE_URL", parseSiteUrl, baseUrl),
     siteNotice: read("SITE_NOTICE", parseNotice, null),
+    brand: Object.freeze({
+      name: read("SITE_NAME", parseSiteName, ownBrand.name),
+      logo: read("SITE_LOGO", readLogo, null),
+      links: read("SITE_LINKS", parseSiteLinks, ownBrand.links),
+      accent: read("SITE_ACCENT", parseAccent, null),
+      contact: read("SITE_CONTACT", parseContact, null),
+      css: read("SITE_CSS", readStyleSheet, null),
+      imprint: read("SITE_IMPRINT", parseSitePage, null),
+      privacy: read("SITE_PRIVACY", parseSitePage, null),
+    }),
     baseUrl,
     rateLimit: read("RATE_LIMIT", parseRate, 120),
     trustProxy: read("TRUST_PROXY", parseProxies, Object.freeze([])),

@@ -10,7 +10,8 @@
 -- change made during the silence is dated two seconds ago (revision_after): samples on their way have arrived by then,
 -- and no reader has shown its instant before the commit.
 --
--- `silent_at` is the start of the silence; if the engine never decided anything, the creation of the database.
+-- `silent_at` is the start of the silence; if the engine never decided anything but a history, the creation of the
+-- database.
 --
 -- `published_to` is the end of the published minutes: what upkeep rolls up every twenty seconds (upkeep.refresh_newest)
 -- lies after it. Hours and days are published as far as their minutes are. A later change before it increments
@@ -23,7 +24,7 @@ select
     g.generated_at,
     coalesce(
       e.silent_since,
-      e.ticked_at + e.silent_after_ms * interval '1 millisecond',
+      case when not e.is_history then e.ticked_at + e.silent_after_ms * interval '1 millisecond' end,
       (select min(m.applied_at) from migration m)
     )
   ) end as silent_at,

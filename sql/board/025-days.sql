@@ -17,7 +17,8 @@ returns table (
   stream_down_minutes integer,
   maintenance_minutes integer,
   maintenance_measured_minutes integer,
-  maintenance_down_minutes integer
+  maintenance_down_minutes integer,
+  incidents integer
 )
 language sql stable
 begin atomic
@@ -31,7 +32,8 @@ begin atomic
     ),
     m.measured_minutes, m.down_minutes, m.degraded_minutes,
     m.rest_minutes, m.rest_down_minutes, m.stream_minutes, m.stream_down_minutes,
-    a.minutes, a.measured_minutes, a.down_minutes
+    a.minutes, a.measured_minutes, a.down_minutes,
+    coalesce(n.incidents, 0)
   from (
     select d.day, d.from_at, least(d.from_at + interval '24 hours', k.published_to) as to_at
     from api.clock k
@@ -51,6 +53,24 @@ begin atomic
       and (venue_ids is null or d.venue_id = any (venue_ids))
   ) m on m.venue_id = v.venue_id and m.day = c.from_at
   left join api.maintenance_day a on a.venue_id = v.venue_id and a.day = c.from_at and a.component_id is null
+  left join (
+    -- Minutes know failed samples only: a day on which a component was slow for hours has no degraded minute. An
+    -- incident ends with its last bad sample.
+    select c.venue_id, d.from_at, count(*)::int as incidents
+    from incident i
+    join component c using (component_id)
+    cross join api.clock k
+    cross join lateral generate_series(
+      date_trunc('day', i.started_at, 'UTC'),
+      case when i.closed_at is null then k.generated_at else i.last_bad_at end,
+      interval '1 day'
+    ) as d (from_at)
+    where c.published
+      and i.retracted_at is null
+      and (i.closed_at is null or i.closed_at >= (k.today - window_days + 1)::timestamp at time zone 'UTC')
+      and (venue_ids is null or c.venue_id = any (venue_ids))
+    group by c.venue_id, d.from_at
+  ) n on n.venue_id = v.venue_id and n.from_at = c.from_at
   where v.published and (venue_ids is null or v.venue_id = any (venue_ids))
   -- An optimisation fence, because callers use each value several times: without this line each use computes it again,
   -- and none of its functions is inlined.
@@ -69,11 +89,12 @@ create type api.uptime as (
   "uptimePctHigh"    numeric,
   "downMinutes"      integer,
   "degradedMinutes"  integer,
-  "withoutMaintenance" json
+  "withoutMaintenance" json,
+  "incidents"        integer
 );
 
 create function api.uptime_day(
-  day date, scheduled integer, measured integer, down integer, degraded integer,
+  day date, scheduled integer, measured integer, down integer, degraded integer, incidents integer,
   of_scheduled integer, of_measured integer, of_down integer
 )
 returns api.uptime
@@ -92,5 +113,6 @@ return row(
   case
     when of_scheduled > 0
       then api.without_maintenance(scheduled, measured, down, of_scheduled, of_measured, of_down)
-  end
+  end,
+  incidents
 )::api.uptime;

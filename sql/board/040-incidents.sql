@@ -224,7 +224,8 @@ end;
 -- The total covers only regions with answers both before and during: a slow region that fails has no answers during,
 -- and the fault would look like an improvement. If there is no such region, it covers all.
 --
--- A minute with too few answers for a percentile counts for none, and a median also needs its minimum of answers.
+-- A median needs its minimum of answers. A minute with too few answers for a 95th percentile counts for none; if that
+-- is so of most minutes, or the others were so fast that theirs lies below the median of all, there is none.
 create function api.incident_latency(of_component integer, from_at timestamptz, to_at timestamptz) returns json
 language sql stable
 begin atomic
@@ -266,19 +267,29 @@ begin atomic
     select b.region_id, b.during, b.good, b.p50_us, b.p95_us
     from buckets b
   ),
-  medians as materialized (
+  spread as (
     select
       c.region_id,
       c.during,
       count(*)::int as buckets,
+      count(*) filter (where c.good >= api.p95_min_answers())::int as with_p95,
       sum(c.good)::int as answers,
-      api.p50_ms(percentile_cont(0.5) within group (order by c.p50_us), sum(c.good)) as p50_ms,
-      api.whole_ms(
-        percentile_cont(0.5) within group (order by c.p95_us) filter (where c.good >= api.p95_min_answers())
-      ) as p95_ms,
-      api.whole_ms(max(c.p50_us) filter (where c.good >= api.p50_min_answers())) as slowest_ms
+      percentile_cont(0.5) within group (order by c.p50_us) as p50_us,
+      percentile_cont(0.5) within group (order by c.p95_us) filter (where c.good >= api.p95_min_answers()) as p95_us,
+      max(c.p50_us) filter (where c.good >= api.p50_min_answers()) as slowest_us
     from compared c
     group by c.region_id, c.during
+  ),
+  medians as materialized (
+    select
+      s.region_id,
+      s.during,
+      s.buckets,
+      s.answers,
+      api.p50_ms(s.p50_us, s.answers) as p50_ms,
+      case when 2 * s.with_p95 >= s.buckets and s.p95_us >= s.p50_us then api.whole_ms(s.p95_us) end as p95_ms,
+      api.whole_ms(s.slowest_us) as slowest_ms
+    from spread s
   )
   select json_build_object(
     'source', s.source,

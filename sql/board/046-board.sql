@@ -34,7 +34,7 @@ as $$
       coalesce(sum(d.maintenance_down_minutes), 0) as maintenance_down,
       json_agg(
         api.uptime_day(
-          d.day, d.scheduled_minutes, d.measured_minutes, d.down_minutes, d.degraded_minutes,
+          d.day, d.scheduled_minutes, d.measured_minutes, d.down_minutes, d.degraded_minutes, d.incidents,
           d.maintenance_minutes, d.maintenance_measured_minutes, d.maintenance_down_minutes
         )
         order by d.day

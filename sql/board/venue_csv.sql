@@ -35,12 +35,13 @@ select
   case when d.maintenance_minutes > 0 then (u."withoutMaintenance" ->> 'uptimePct')::numeric else u."uptimePct" end
     as "uptimePctWithoutMaintenance",
   case when d.maintenance_minutes > 0 then (u."withoutMaintenance" ->> 'downMinutes')::bigint else u."downMinutes" end
-    as "downMinutesWithoutMaintenance"
+    as "downMinutesWithoutMaintenance",
+  u."incidents"
 from api.clock k
 cross join measured m
 cross join days d
 cross join lateral api.uptime_day(
-  d.day, d.scheduled_minutes, d.measured_minutes, d.down_minutes, d.degraded_minutes,
+  d.day, d.scheduled_minutes, d.measured_minutes, d.down_minutes, d.degraded_minutes, d.incidents,
   d.maintenance_minutes, d.maintenance_measured_minutes, d.maintenance_down_minutes
 ) as u
 order by d.day

@@ -57,7 +57,9 @@ begin
       silent_since = case
         when at <= decided_at - engine.ms(r.silent_after_ms)
         then coalesce(c.silent_since, nullif(was_at, '-infinity') + engine.ms(r.silent_after_ms))
-      end;
+      end,
+      -- a core that still catches up on the time since the history leaves it at that
+      is_history = c.is_history and (holder is null or at < decided_at - interval '30 seconds');
   perform engine.store_rules(at, engine_version, r);
 
   if from_scratch then

@@ -239,10 +239,12 @@ void t.test("the image has the files that its programs read", (t) => {
   }
   const [, last = ""] = dockerfile.split("ENV NODE_ENV");
   for (const path of [
-    ...[...Object.values(documentFiles), "package.json", "registry", "sql", "server/web/pages/assets"],
+    ...["COPY docs docs", "package.json", "registry", "sql", "server/web/pages/assets"],
     ...["dist/shared", "dist/server", "dist/probe", "packages/embedded-timescaledb/dist"],
   ])
     t.match(last, path);
+  for (const file of Object.values(documentFiles)) t.ok(/^(docs\/[\w-]+|CHANGELOG)\.md$/.test(file), file);
+  t.match(last, "CHANGELOG.md");
   t.match(dockerfile, /^FROM \$\{NODE\}$/m);
   t.match(dockerfile, /^ARG NODE=node:\d+\.\d+\.\d+-[\w-]+@sha256:[0-9a-f]{64}$/m, "its Node image is pinned");
   t.match(last, /^USER node$/m);

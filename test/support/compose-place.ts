@@ -29,7 +29,7 @@ export async function composePlace(t: Pick<Test, "teardown">, programs: Postgres
       PLACE: folder,
       DATABASE_PORT: String(port),
       DRILL_PORT: String(drillPort),
-      PRODUCTION: packagedFile("production"),
+      PRODUCTION: packagedFile("deploy/production"),
       // as the tests migrate without compose: cadences depend on it
       PROBES_PER_ADDRESS: "1",
     });

@@ -67,8 +67,8 @@ function operationLine(operation: Operation, baseUrl: string, hasVenues: boolean
 }
 
 /** With examples in place of names; the description, where an example would lead nowhere. */
-function addressOf({ id, path, names = {} }: Operation, hasVenues: boolean): string {
+function addressOf({ id, path, group, names = {} }: Operation, hasVenues: boolean): string {
   const isReal = Object.keys(names).every((name) => name === "venue");
-  if (!isReal || (Object.keys(names).length > 0 && !hasVenues)) return `/docs/api#${id}`;
+  if (!isReal || (Object.keys(names).length > 0 && !hasVenues)) return `/docs/api/${group}#${id}`;
   return path.replace(/\{(\w+)\}/g, (_, name: string) => String(exampleOf(names[name]!)));
 }

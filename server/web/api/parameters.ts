@@ -13,6 +13,8 @@ export interface Parameter<Value> {
   /** Undefined if the text cannot be parsed; otherwise the schema validates the value. */
   read(text: string): Value | undefined;
   expected: string;
+  /** What came in place of it, where more can be said than the text itself. */
+  wrong?(text: string): string;
   /** The value when the parameter is absent. */
   absent: Value;
 }
@@ -135,20 +137,21 @@ export function parameterReader<Set extends Parameters>(
           parameter: name,
           message: `expected a single plain value, ${parameter.expected}; got several values or a structure`,
         });
+        values[name] = parameter.absent;
         continue;
       }
       const [text] = texts;
       const value = text === undefined ? parameter.absent : parameter.read(text);
       const good = text === undefined || (value !== undefined && checks[name]!(value));
-      if (good) values[name] = value;
-      else
+      values[name] = good ? value : parameter.absent;
+      if (!good)
         errors.push({
           parameter: name,
-          message: `expected ${parameter.expected}; got ${text === "" ? "an empty value" : JSON.stringify(shortened(text))}`,
+          message: `expected ${parameter.expected}; got ${text === "" ? "an empty value" : (parameter.wrong?.(text) ?? JSON.stringify(shortened(text)))}`,
         });
     }
     if (errors.length === 0) errors.push(...check(values as Values<Set>));
-    if (errors.length > 0) throw badParameters(errors);
+    if (errors.length > 0) throw badParameters(errors, values);
     return values as Values<Set>;
   };
 }

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
+import type { VNode } from "preact";
 import { countsAsAway } from "../../../shared/database/fault.js";
 import type { Log } from "../../../shared/log/log.js";
 import { makeOutage } from "../../../shared/log/outage.js";
@@ -39,7 +40,15 @@ export const problemResponse = named(
 export type ProblemBody = TypeOf<typeof problemResponse>;
 
 /** Answers with a problem as a page for people. The status and Cache-Control are set already. */
-export type AnswerAsPage = (response: Response, problem: ProblemBody) => void;
+export type AnswerAsPage = (response: Response, problem: ProblemBody, page: ProblemPage) => void;
+
+/** What the page of a problem shows, and the problem document does not. */
+export interface ProblemPage {
+  /** The name that no venue has, and the venue that may be meant. */
+  venue?: { asked: string; near: { id: string; name: string } | null };
+  /** The form of the page, with what was right in the address. */
+  form?: VNode;
+}
 
 /** An invalid parameter: what was expected, and what came. */
 export type BadParameter = NonNullable<ProblemBody["errors"]>[number];
@@ -52,6 +61,9 @@ interface ProblemExtras {
   retracted?: RetractedIncident;
   /** Cache-Control; absent: not cached. */
   cache?: string;
+  page?: ProblemPage;
+  /** With invalid parameters: every value, the default in place of an invalid one. */
+  values?: Readonly<Record<string, unknown>>;
 }
 
 /** An error response in the format of RFC 9457. Thrown by handlers, answered in one place. */
@@ -65,10 +77,11 @@ export class Problem extends Error {
   }
 }
 
-export function badParameters(errors: BadParameter[]): Problem {
+export function badParameters(errors: BadParameter[], values: Readonly<Record<string, unknown>> = {}): Problem {
   const names = errors.map(({ parameter }) => parameter).join(", ");
   return new Problem(400, `Invalid ${errors.length === 1 ? "parameter" : "parameters"}: ${names}.`, {
     errors,
+    values,
   });
 }
 
@@ -84,13 +97,13 @@ export type SendProblem = (response: Response, status: number, detail: string, m
  * @param answerAsPage absent: as a problem document only
  */
 export function problemSender(log: Log, answerAsPage?: AnswerAsPage): SendProblem {
-  return (response, status, detail, { cache = "no-store", ...more } = {}) => {
+  return (response, status, detail, { cache = "no-store", page = {}, ...more } = {}) => {
     response.status(status).setHeader("Cache-Control", cache);
     response.vary("Accept");
     const body = problemBody(status, detail, more);
     if (answerAsPage && prefersPage(response.req, "application/problem+json", "application/json"))
       try {
-        return answerAsPage(response, body);
+        return answerAsPage(response, body, page);
       } catch (error) {
         // if rethrown, it would become another problem, whose page fails, too
         log.error("rendering the page of an error failed", { stack: stackOf(error) });
@@ -133,7 +146,7 @@ export function answerErrors(
 export function problemBody(
   status: number,
   detail: string,
-  { errors, retracted }: Omit<ProblemExtras, "cache"> = {},
+  { errors, retracted }: Pick<ProblemExtras, "errors" | "retracted"> = {},
 ): ProblemBody {
   const title = STATUS_CODES[status] ?? "Error";
   return {

@@ -1,3 +1,4 @@
+import type { Brand } from "../../../shared/config/brand.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 
 /** What all that is published shows of the service. */
@@ -9,4 +10,6 @@ export interface Site {
   siteUrl: string;
   /** A sentence of the operator for the top of every page. Absent or null: none. */
   siteNotice?: string | null;
+  /** The operator's own name, logo, colour and links. Absent: the project's. */
+  brand?: Brand;
 }

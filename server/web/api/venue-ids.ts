@@ -27,6 +27,28 @@ export function presentIds(registry: Registry): ReadonlyMap<string, string> {
   );
 }
 
+/**
+ * Makes a finder of the venue that people mean by an id or a name in any spelling: `OKX`, `binance.us`.
+ *
+ * @returns a function from what was typed to the present id; undefined: no venue has this name, or several
+ */
+export function spelledVenueFinder(registry: Registry): (typed: string) => string | undefined {
+  const ids = new Map([...presentIds(registry)].map(([id, present]) => [plainName(id), present]));
+  const names = new Map<string, string | undefined>();
+  for (const { id, name } of watchedVenues(registry)) {
+    const plain = plainName(name);
+    names.set(plain, names.has(plain) ? undefined : id);
+  }
+  return (typed) => {
+    if (!isName.test(typed)) return undefined;
+    const plain = plainName(typed);
+    return ids.get(plain) ?? names.get(plain);
+  };
+}
+
+/** Other signs belong to no name, though `plainName` would leave them out. */
+const isName = /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,99}$/u;
+
 /** The registry has the venue, but the database does not yet. */
 export function noSuchVenue(venue: string): Problem {
   return unknownVenue(venue, null);
@@ -46,10 +68,11 @@ function unknownVenue(asked: string, near: NamedVenue | null): Problem {
   return new Problem(
     404,
     `Unknown venue ${JSON.stringify(shortened(asked))}.${meant} /v1/status lists all watched venues.`,
+    { page: { venue: { asked: shortened(asked), near: near && { id: near.id, name: near.name } } } },
   );
 }
 
-function namedVenues(registry: Registry): NamedVenue[] {
+export function namedVenues(registry: Registry): NamedVenue[] {
   return watchedVenues(registry).map(({ id, name, ccxt }) => ({ id, name, ccxtId: ccxt?.id ?? null }));
 }
 

@@ -16,6 +16,7 @@ import { statusResponse } from "../board/status.js";
 import { exchangeResponse } from "../board/venue.js";
 import { venueStateResponse } from "../board/venue-state.js";
 import { assetPath } from "../pages/assets.js";
+import { brandAssets } from "../pages/brand.js";
 import {
   exactText,
   isolated,
@@ -26,20 +27,12 @@ import {
   type MaintenanceTimes,
 } from "../pages/format.js";
 import { embedPolicy, type PagesOptions } from "../pages/page-answer.js";
-import {
-  commonFault,
-  DayBars,
-  Elapsed,
-  ExactInstant,
-  isOnlyLimiting,
-  isTrouble,
-  lookOf,
-  Sign,
-  signOutlines,
-} from "../pages/parts.js";
+import { type Shell, shellOf } from "../pages/page.js";
+import { DayBars, Elapsed, ExactInstant, Sign, signOutlines } from "../pages/parts.js";
+import { commonFault, isOnlyLimiting, isTrouble, lookOf } from "../pages/states.js";
 import { language, siteWords, type State } from "../pages/words.js";
 
-export type EmbedOptions = Pick<PagesOptions, "registry" | "boards" | "siteNotice">;
+export type EmbedOptions = Pick<PagesOptions, "registry" | "boards" | "siteNotice" | "brand">;
 
 type Route = RequestHandler<{ venue: string }>;
 
@@ -47,7 +40,8 @@ type Route = RequestHandler<{ venue: string }>;
 const mostBytes = 2_000_000;
 
 /** The routes by path. */
-export function embedRoutes({ registry, boards, siteNotice = null }: EmbedOptions) {
+export function embedRoutes({ registry, boards, ...operator }: EmbedOptions) {
+  const shell = shellOf(operator);
   const venueOf = venueFinder(registry);
   const derived = makeDerived(mostBytes);
   const readBadge = parameterReader(badgeParameters(registry));
@@ -109,9 +103,7 @@ export function embedRoutes({ registry, boards, siteNotice = null }: EmbedOption
 
   const card: Route = async (request, response) => {
     const { venue, age, now, snapshot } = await rowOf(request.params.venue);
-    const body = derived(JSON.stringify(["card", venue.id]), [snapshot], () =>
-      cardText({ venue, now, age, notice: siteNotice }),
-    );
+    const body = derived(JSON.stringify(["card", venue.id]), [snapshot], () => cardText({ venue, now, age, shell }));
     response.setHeader("Content-Security-Policy", embedPolicy);
     await answerBody(response, body, "text/html; charset=utf-8", dataCache);
   };
@@ -286,8 +278,7 @@ export interface CardProps {
   now: string;
   /** Set when the state is old: how old. */
   age: string | null;
-  /** Of the operator; null: none. */
-  notice: string | null;
+  shell: Shell;
 }
 
 /** A card has no scripts, so the browser loads it again. */
@@ -297,7 +288,7 @@ export function cardText(props: CardProps): string {
   return `<!doctype html>${renderToString(<Card {...props} />)}`;
 }
 
-function Card({ venue, now, age, notice }: CardProps): VNode {
+function Card({ venue, now, age, shell: { notice, brand } }: CardProps): VNode {
   const name = isolated(venue.name);
   const fault = commonFault(venue.components);
   const { state, word } = lookOf(venue.state, fault);
@@ -307,11 +298,13 @@ function Card({ venue, now, age, notice }: CardProps): VNode {
     <html lang={language} dir="ltr">
       <head>
         <meta charSet="utf-8" />
-        <title>{`${before}${name} ${is} · venuewatch`}</title>
+        <title>{`${before}${name} ${is} · ${brand.name}`}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta http-equiv="refresh" content={String(refreshS)} />
-        <link rel="stylesheet" href={assetPath("style.css")} />
+        {[assetPath("style.css"), ...brandAssets(brand).styles].map((href) => (
+          <link key={href} rel="stylesheet" href={href} />
+        ))}
       </head>
       <body class="embedded">
         <main class={age === null ? undefined : "old"}>
@@ -330,7 +323,7 @@ function Card({ venue, now, age, notice }: CardProps): VNode {
           <DayBars days={venue.days} />
           <p class="minor">{uptimeText(venue)}</p>
           <p class="as-of">
-            As of <ExactInstant at={now} />. Measured by <Away href="/">venuewatch</Away>.
+            As of <ExactInstant at={now} />. Measured by <Away href="/">{isolated(brand.name)}</Away>.
           </p>
         </main>
       </body>

@@ -46,7 +46,7 @@ export function incidentRoute(pool: Pick<Pool, "file">, snapshots: Snapshots): R
  * @throws Problem 404 which says whether it was retracted
  */
 export async function incidentNamed(pool: Pick<Pool, "file">, snapshots: Snapshots, slug: string): Promise<Snapshot> {
-  const known = slug.length < 200 && slugPattern.test(slug);
+  const known = isSlug(slug);
   const incident = known ? await snapshots("incident", [slug], [slug]) : null;
   if (!incident) throw (known && (await goneOf(pool, slug))) || noSuchIncident(slug);
   return incident;
@@ -54,6 +54,10 @@ export async function incidentNamed(pool: Pick<Pool, "file">, snapshots: Snapsho
 
 /** Matches every slug that the engine generates. */
 export const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*-\d{4}-\d\d-\d\d-(rest|ws)-(degraded|outage)(-\d{1,9})?$/;
+
+export function isSlug(text: string): boolean {
+  return text.length < 200 && slugPattern.test(text);
+}
 
 export function cacheOf({ closed }: Snapshot): string {
   return incidentCache[closed ? "closed" : "open"];
@@ -233,7 +237,10 @@ function measuredLatency(description: string, from: string, to?: string) {
     answers: integer("Good responses in them.", 2_160),
     p50Ms: orNull(integer("Median of their medians; null if there were fewer than 3.", 84)),
     p95Ms: orNull(
-      integer("Median of their 95th percentiles, over buckets with at least 10 responses; null if there is none.", 210),
+      integer(
+        "Median of their 95th percentiles, over buckets with at least 10 responses; null if fewer than half of the buckets have so many, or if it would lie below p50Ms, which is of all buckets.",
+        210,
+      ),
     ),
     slowestMs: orNull(
       integer(

@@ -13,6 +13,16 @@ export interface Snapshot {
   body: Body;
   /** A closed incident, which no longer changes. */
   closed: boolean;
+  /** Set while the service is starting. */
+  start?: Start;
+}
+
+/** A service that has decided nothing of its own yet. */
+export interface Start {
+  /** How far the history that is written first has come; null: there is none. */
+  writtenTo: Date | null;
+  /** The database's time. */
+  now: Date;
 }
 
 export interface Bounds {
@@ -280,6 +290,8 @@ interface ClockRow {
   read_at: Date;
   /** The engine's last tick; null before the first. */
   ticked_at: Date | null;
+  /** Whether there was none, or only those of a history that is written before the service begins. */
+  starting: boolean;
 }
 
 export interface ClockReading extends ClockRow {
@@ -342,7 +354,7 @@ export function makeClock(pool: Pick<Pool, "file">, trustedMs = 0): DatabaseCloc
 export type Derived = ReturnType<typeof makeDerived>;
 
 /** Null: without it. */
-export type Shown = Pick<Snapshot, "body"> | null;
+export type Shown = Pick<Snapshot, "body" | "start"> | null;
 
 /**
  * Makes a body from snapshots, and again only when one of them has changed: all requests within a tick get the same

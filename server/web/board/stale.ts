@@ -27,14 +27,19 @@ export function makeAged(clock: DatabaseClock, afterMs: number): Aged {
   const made = new WeakMap<Snapshot, { ageSeconds: number | null; stale: Snapshot }>();
 
   function agedBy(snapshot: Snapshot, reading: ClockReading): Snapshot {
-    const decidedAt = newestDecision(reading, snapshot.generatedAt);
-    const ageMs = ageOf(reading, decidedAt);
+    const newestAt = newestDecision(reading, snapshot.generatedAt);
+    const ageMs = ageOf(reading, newestAt);
     if (ageMs !== null && ageMs < afterMs) return snapshot;
-    const ageSeconds = inSteps(ageMs);
+    // the newest decision of a history is old, but nothing has fallen silent since
+    const [decidedAt, ageSeconds] = reading.starting ? [null, null] : [newestAt, inSteps(ageMs)];
     const before = made.get(snapshot);
     if (before?.ageSeconds === ageSeconds) return before.stale;
     const body = JSON.parse(snapshot.body.plain.toString()) as object;
-    const stale = { ...snapshot, body: makeBody(JSON.stringify({ ...body, stale: true, ageSeconds, decidedAt })) };
+    const stale = {
+      ...snapshot,
+      body: makeBody(JSON.stringify({ ...body, stale: true, ageSeconds, decidedAt })),
+      ...(reading.starting && { start: { writtenTo: reading.ticked_at, now: reading.read_at } }),
+    };
     made.set(snapshot, { ageSeconds, stale });
     return stale;
   }
@@ -66,7 +71,7 @@ export function makeFreshness(clock: DatabaseClock, afterMs: number): () => Prom
     const last = clock.last();
     const ageMs = last && ageOf(last, last.ticked_at);
     const stale = ageMs === null || ageMs >= afterMs;
-    return { stale, ageSeconds: stale ? inSteps(ageMs) : null };
+    return { stale, ageSeconds: stale && !last?.starting ? inSteps(ageMs) : null };
   };
 }
 

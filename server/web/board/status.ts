@@ -74,6 +74,10 @@ const uptimeDayObject = object(
       integer("Other minutes in which some component was degraded or down; null if nothing was measured.", 0),
     ),
     withoutMaintenance,
+    incidents: integer(
+      "Our incidents that were open at some time of the day, from their first bad sample to their last. A component that was slow has an incident, but no degraded minutes: these know failed samples only.",
+      0,
+    ),
   },
 );
 
@@ -99,6 +103,7 @@ export const ninetyDays = exactly(90, "The ninety days, oldest first.", uptimeDa
         downMinutes: 0,
         degradedMinutes: 0,
         withoutMaintenance: null,
+        incidents: 0,
       },
 );
 

@@ -114,7 +114,7 @@ export function propertiesOf(schema: Schema, names: string[]): TableSchema["colu
 /** The description of a table. */
 export interface TableSchema {
   /** Name of the sheet in a workbook, and what the rows are. At most 31 characters. */
-  sheet: "days" | "venues" | "incidents" | "maintenance" | "transfers";
+  sheet: "days" | "venues" | "incidents" | "maintenance" | "transfers" | "samples";
   /** What a row is: `One row per day`. */
   rows: string;
   /** By name and in order. A field has the JSON value; null becomes empty. */

@@ -452,5 +452,6 @@ export const venueTable: TableSchema = {
       "degradedMinutes",
     ]),
     ...tableWithoutMaintenance,
+    ...propertiesOf(uptimeDay, ["incidents"]),
   },
 };

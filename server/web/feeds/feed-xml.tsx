@@ -3,10 +3,18 @@ import { type Document, DOMImplementation, type Element, XMLSerializer } from "@
 import { renderToString } from "preact-render-to-string";
 import { language } from "../pages/words.js";
 
+/** What a feed says of the site that it is of. */
+export interface FeedSite {
+  /** Without a slash at the end. */
+  baseUrl: string;
+  name: string;
+}
+
 /** A feed in no particular format. Texts are plain, and free of what a format forbids. */
 export interface Feed {
   id: string;
   title: string;
+  author: string;
   about: string;
   /** The page for people. */
   page: string;
@@ -36,7 +44,7 @@ const atomNamespace = "http://www.w3.org/2005/Atom";
  *
  * @param self address of the feed itself
  */
-export function atomText({ id, title, about, page, updatedAt, entries }: Feed, self: string): string {
+export function atomText({ id, title, author, about, page, updatedAt, entries }: Feed, self: string): string {
   const feed = xmlElement("feed", { "xml:lang": language }, [
     xmlElement("id", {}, [id]),
     xmlElement("title", {}, [title]),
@@ -45,7 +53,7 @@ export function atomText({ id, title, about, page, updatedAt, entries }: Feed, s
     xmlElement("link", { rel: "self", type: "application/atom+xml", href: self }),
     xmlElement("link", { rel: "alternate", type: "text/html", href: page }),
     // entries have no author of their own, so the feed must have one
-    xmlElement("author", {}, [xmlElement("name", {}, ["venuewatch"])]),
+    xmlElement("author", {}, [xmlElement("name", {}, [author])]),
     ...entries.map(atomEntry),
   ]);
   return xmlText(feed, { "": atomNamespace });

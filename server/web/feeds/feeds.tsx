@@ -1,5 +1,6 @@
 /** Feeds of incidents and of paused transfers, and calendars of announced maintenance: for all venues, and for each. */
 import type { RequestHandler } from "express";
+import { ownBrand } from "../../../shared/config/brand.js";
 import type { Fault } from "../../../shared/measurement/sample.js";
 import type { Category } from "../../../shared/registry/registry.js";
 import { answerBody, dataCache } from "../api/answer.js";
@@ -11,15 +12,19 @@ import { makeDerived, type Snapshots } from "../board/snapshot.js";
 import { durationText, exactText, sinceMs } from "../pages/format.js";
 import { incidentPageWords, verbOf } from "../pages/words.js";
 import { feedText } from "./feed-text.js";
-import { atomText, type Feed, type FeedEntry, rssText, uuidUrn } from "./feed-xml.js";
+import { atomText, type Feed, type FeedEntry, type FeedSite, rssText, uuidUrn } from "./feed-xml.js";
 import { type CalendarData, calendarText } from "./maintenance-calendar.js";
 import { transferFeed, type TransferFeedData } from "./transfer-feed.js";
 
-type FeedOptions = Pick<Site, "registry" | "baseUrl">;
+type FeedOptions = Pick<Site, "registry" | "baseUrl" | "brand">;
 type VenueFeedRoute = RequestHandler<{ venue?: string }>;
 
 /** Returns the routes by path. Each answers a former id of a venue as its present one. */
-export function feedRoutes({ registry, baseUrl }: FeedOptions, snapshots: Snapshots): [string, VenueFeedRoute][] {
+export function feedRoutes(
+  { registry, baseUrl, brand = ownBrand }: FeedOptions,
+  snapshots: Snapshots,
+): [string, VenueFeedRoute][] {
+  const site = { baseUrl, name: feedText(brand.name) };
   const rendered = makeDerived(mostBytes);
   const venueOf = venueFinder(registry);
 
@@ -31,7 +36,7 @@ export function feedRoutes({ registry, baseUrl }: FeedOptions, snapshots: Snapsh
       if (snapshot === null) throw noSuchVenue(venue!);
       const path = pathOf(venue, file);
       const body = rendered(path, [snapshot], () =>
-        write(JSON.parse(snapshot.body.plain.toString()), baseUrl, `${baseUrl}${path}`),
+        write(JSON.parse(snapshot.body.plain.toString()), site, `${baseUrl}${path}`),
       );
       await answerBody(response, body, `${mediaType}; charset=utf-8`, dataCache);
     };
@@ -81,7 +86,7 @@ interface FeedFormat {
   statement: string;
   most: number;
   /** @param self address of the feed itself */
-  write: (data: unknown, baseUrl: string, self: string) => string;
+  write: (data: unknown, site: FeedSite, self: string) => string;
   summary: string;
   description: string;
   answer: Schema;
@@ -107,7 +112,7 @@ const feedFormats: readonly FeedFormat[] = [
     file: "incidents.atom",
     mediaType: "application/atom+xml",
     ...incidentFeeds,
-    write: (data, baseUrl, self) => atomText(incidentFeed(data as IncidentFeedData, baseUrl), self),
+    write: (data, site, self) => atomText(incidentFeed(data as IncidentFeedData, site), self),
     summary: "Incidents, as Atom",
     answer: bytes(
       "An Atom 1.0 document (RFC 4287). It changes only with its entries.",
@@ -121,7 +126,7 @@ const feedFormats: readonly FeedFormat[] = [
     file: "incidents.rss",
     mediaType: "application/rss+xml",
     ...incidentFeeds,
-    write: (data, baseUrl, self) => rssText(incidentFeed(data as IncidentFeedData, baseUrl), self),
+    write: (data, site, self) => rssText(incidentFeed(data as IncidentFeedData, site), self),
     summary: "Incidents, as RSS",
     answer: bytes(
       "An RSS 2.0 document. It changes only with its items.",
@@ -135,7 +140,7 @@ const feedFormats: readonly FeedFormat[] = [
     file: "transfers.atom",
     mediaType: "application/atom+xml",
     ...transferFeeds,
-    write: (data, baseUrl, self) => atomText(transferFeed(data as TransferFeedData, baseUrl), self),
+    write: (data, site, self) => atomText(transferFeed(data as TransferFeedData, site), self),
     summary: "Pauses of deposits and withdrawals, as Atom",
     answer: bytes(
       "An Atom 1.0 document (RFC 4287). It changes only with its entries.",
@@ -149,7 +154,7 @@ const feedFormats: readonly FeedFormat[] = [
     file: "transfers.rss",
     mediaType: "application/rss+xml",
     ...transferFeeds,
-    write: (data, baseUrl, self) => rssText(transferFeed(data as TransferFeedData, baseUrl), self),
+    write: (data, site, self) => rssText(transferFeed(data as TransferFeedData, site), self),
     summary: "Pauses of deposits and withdrawals, as RSS",
     answer: bytes(
       "An RSS 2.0 document. It changes only with its items.",
@@ -208,14 +213,16 @@ interface EntryData {
   retraction: { at: string; reason: string } | null;
 }
 
-function incidentFeed(data: IncidentFeedData, baseUrl: string): Feed {
+function incidentFeed(data: IncidentFeedData, site: FeedSite): Feed {
+  const { baseUrl } = site;
   const { id, venue, updatedAt, entries } = data;
   const name = venue && feedText(venue.name);
   return {
     ...{
       id: uuidUrn(id),
       updatedAt,
-      title: name === null ? "venuewatch: incidents of all venues" : `venuewatch: incidents of ${name}`,
+      title: `${site.name}: incidents of ${name ?? "all venues"}`,
+      author: site.name,
       about: aboutText(name),
     },
     page: venue ? `${baseUrl}/venues/${venue.id}` : `${baseUrl}/`,

@@ -2,7 +2,7 @@
 import type { Category } from "../../../shared/registry/registry.js";
 import { durationText, exactText, sinceMs } from "../pages/format.js";
 import { feedText } from "./feed-text.js";
-import { type Feed, type FeedEntry, uuidUrn } from "./feed-xml.js";
+import { type Feed, type FeedEntry, type FeedSite, uuidUrn } from "./feed-xml.js";
 
 /** The body of `sql/board/transfer_feed.sql`. */
 export interface TransferFeedData {
@@ -27,10 +27,12 @@ interface PauseData {
   because: string | null;
 }
 
-export function transferFeed({ id, venue, updatedAt, entries }: TransferFeedData, baseUrl: string): Feed {
+export function transferFeed({ id, venue, updatedAt, entries }: TransferFeedData, site: FeedSite): Feed {
+  const { baseUrl } = site;
   const name = venue && feedText(venue.name);
   return {
-    ...{ id: uuidUrn(id), updatedAt, title: `venuewatch: paused transfers of ${name ?? "all venues"}` },
+    ...{ id: uuidUrn(id), updatedAt, title: `${site.name}: paused transfers of ${name ?? "all venues"}` },
+    author: site.name,
     about: `When ${name ?? "a venue"} declares deposits or withdrawals paused, and open again. We do not measure it. A pause is one entry.`,
     page: venue ? pageOf(venue.id, baseUrl) : `${baseUrl}/transfers`,
     entries: entries.map((entry) => entryOf(entry, baseUrl)),

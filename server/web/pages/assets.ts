@@ -2,21 +2,26 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { RequestHandler } from "express";
+import { type Brand, ownBrand } from "../../../shared/config/brand.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { answerBody } from "../api/answer.js";
 import { makeBody } from "../api/body.js";
 import { Problem } from "../api/problem.js";
+import { brandAssets, logoPolicy } from "./brand.js";
 
 const { resolve: resolveModule } = createRequire(import.meta.url);
 
 /** What pages load besides themselves, all from our own origin. */
 const assetFiles = {
   "style.css": packagedFile("server/web/pages/assets/style.css"),
+  "wall.css": packagedFile("server/web/pages/assets/wall.css"),
   "operational.svg": packagedFile("server/web/pages/assets/operational.svg"),
   "degraded.svg": packagedFile("server/web/pages/assets/degraded.svg"),
   "outage.svg": packagedFile("server/web/pages/assets/outage.svg"),
   "unknown.svg": packagedFile("server/web/pages/assets/unknown.svg"),
   "follow.js": packagedFile("dist/server/web/pages/browser/follow.js"),
+  "copy.js": packagedFile("dist/server/web/pages/browser/copy.js"),
+  "check.js": packagedFile("dist/server/web/pages/browser/check.js"),
   "zoom.js": packagedFile("dist/server/web/pages/browser/zoom.js"),
   "uplot.js": resolveModule("uplot/dist/uPlot.iife.min.js"),
   "uplot.css": resolveModule("uplot/dist/uPlot.min.css"),
@@ -49,10 +54,15 @@ export function assetPath(name: Asset): string {
 const foreverCache = "public, max-age=31536000, immutable";
 
 /** `/assets/{build}/{name}`. An older build's address gets the present file, which a page of that build can use. */
-export const assetRoute: RequestHandler<{ build: string; name: string }> = async (request, response) => {
-  const { name } = request.params;
-  const body = assetBodies.get(name);
-  if (!body) throw new Problem(404, "There is no such file.");
-  const cache = request.params.build === assetsHash ? foreverCache : "no-cache";
-  await answerBody(response, body, assetTypes[name.split(".").pop()!]!, cache);
-};
+export function assetRoute(brand: Brand = ownBrand): RequestHandler<{ build: string; name: string }> {
+  const { files } = brandAssets(brand);
+  return async (request, response) => {
+    const { build, name } = request.params;
+    const own = files.get(name);
+    const body = own?.body ?? assetBodies.get(name);
+    if (!body) throw new Problem(404, "There is no such file.");
+    const cache = build === (own?.hash ?? assetsHash) ? foreverCache : "no-cache";
+    if (name.startsWith("logo.")) response.setHeader("Content-Security-Policy", logoPolicy);
+    await answerBody(response, body, own?.type ?? assetTypes[name.split(".").pop()!]!, cache);
+  };
+}

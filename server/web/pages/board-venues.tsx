@@ -3,17 +3,8 @@ import { chainName, chainVenueId, watchedVenues } from "../../../shared/registry
 import { categories, type Registry } from "../../../shared/registry/registry.js";
 import type { Board } from "./board-headline.js";
 import { msText, percentText } from "./format.js";
-import {
-  AnnouncedNow,
-  commonFault,
-  DayBars,
-  Elapsed,
-  isTrouble,
-  Sign,
-  Sparkline,
-  StateWord,
-  stateRank,
-} from "./parts.js";
+import { AnnouncedNow, DayBars, Elapsed, Sign, Sparkline, StateWord } from "./parts.js";
+import { commonFault, isTrouble, stateRank } from "./states.js";
 import { categoryWords } from "./words.js";
 
 type Row = Board["venues"][number];
@@ -52,15 +43,17 @@ export function VenueGroups({ venues, chains, isSorted, now }: VenueGroupsProps)
   return (
     <>
       {groups.length > 1 && <JumpBar groups={groups} />}
-      {groups.map(({ id, name, venues }) => {
+      {groups.map(({ id, name, venues }, at) => {
         const ofChains = isSorted ? [] : byChain(venues, chains);
         return (
           <div key={id}>
             <h3 id={id}>{name}</h3>
             {ofChains.length > 1 ? (
-              ofChains.map((chain) => <ChainGroup key={chain.id} group={chain} now={now} />)
+              ofChains.map((chain, nth) => (
+                <ChainGroup key={chain.id} group={chain} hasHeads={at === 0 && nth === 0} now={now} />
+              ))
             ) : (
-              <VenueList venues={venues} heading="h4" now={now} />
+              <VenueList {...{ venues, now }} heading="h4" hasHeads={at === 0} />
             )}
           </div>
         );
@@ -120,24 +113,50 @@ function JumpBar({ groups }: { groups: readonly Group[] }) {
   );
 }
 
-function ChainGroup({ group: { id, name, venues }, now }: { group: Group; now: string }) {
+function ChainGroup({ group, hasHeads, now }: { group: Group; hasHeads: boolean; now: string }) {
+  const { id, name, venues } = group;
   return (
     <>
       <h4 id={id}>
         <bdi>{name}</bdi>
       </h4>
-      <VenueList venues={venues} heading="h5" now={now} />
+      <VenueList {...{ venues, hasHeads, now }} heading="h5" />
     </>
   );
 }
 
-function VenueList({ venues, heading, now }: { venues: readonly Row[]; heading: "h4" | "h5"; now: string }) {
+interface VenueListProps {
+  venues: readonly Row[];
+  heading: "h4" | "h5";
+  /** The first list names the columns of all. */
+  hasHeads?: boolean;
+  now: string;
+}
+
+function VenueList({ venues, heading, hasHeads = false, now }: VenueListProps) {
   return (
     <ul class="board">
+      {hasHeads && <RowHeads />}
       {venues.map((venue) => (
         <BoardRow key={venue.id} {...{ venue, heading, now }} />
       ))}
     </ul>
+  );
+}
+
+/** What the columns are, for the eye: each of their values says it in words, too. */
+function RowHeads() {
+  return (
+    <li class="heads" aria-hidden="true">
+      <span>Venue</span>
+      <span>Now</span>
+      <span class="of-days">
+        <span>90 days ago</span> <span>today</span>
+      </span>
+      <span>Uptime, 90 days</span>
+      <span>Latency, 24 h</span>
+      <span>Typical</span>
+    </li>
   );
 }
 
@@ -164,26 +183,32 @@ function BoardRow({ venue, heading: Heading, now }: { venue: Row; heading: "h4" 
         </a>
       </p>
       <Uptime venue={venue} />
-      <p class="chart">
+      <p class="chart of-latency">
         <Sparkline values={venue.sparkline.map(({ p50Ms }) => p50Ms)} />
       </p>
-      <p>{venue.typicalMs !== null && `typically ${msText(venue.typicalMs)}`}</p>
+      <p class="of-latency">{venue.typicalMs !== null && msText(venue.typicalMs)}</p>
     </li>
   );
 }
 
-/** Uptime never without how much of the time it is known for. */
-function Uptime({ venue }: { venue: Row }) {
-  const { uptimePct90d, uptimePctLow, uptimePctHigh, coveragePct } = venue;
-  // rounding alone sets the bounds of a complete measurement apart
-  const isComplete = coveragePct === 100;
+/** Below this, what was not measured may change more than the last digit that is shown. */
+const nearlyAllPct = 99;
+
+/** Uptime with its bounds and its coverage where these say something: where much of the time is not known. */
+function Uptime({ venue: { uptimePct90d, uptimePctLow, uptimePctHigh, coveragePct } }: { venue: Row }) {
   return (
-    <p>
+    <p class="of-uptime">
       {uptimePct90d === null ? "Uptime unknown" : <b>{percentText(uptimePct90d)}</b>}{" "}
-      {uptimePctLow !== null && !isComplete && (
-        <span class="minor">{`${uptimePctLow}–${percentText(uptimePctHigh!)}`}</span>
-      )}{" "}
-      <span class="minor">{coveragePct === null ? "not measured" : `${percentText(coveragePct)} measured`}</span>
+      {coveragePct === null ? (
+        <span class="minor">not measured</span>
+      ) : (
+        coveragePct < nearlyAllPct && (
+          <span class="minor">
+            {uptimePctLow !== null && `${uptimePctLow}–${percentText(uptimePctHigh!)}, `}
+            {`${percentText(coveragePct)} measured`}
+          </span>
+        )
+      )}
     </p>
   );
 }

@@ -1,13 +1,18 @@
 import type { RequestHandler } from "express";
-import { categories } from "../../../shared/registry/registry.js";
+import { watchedVenues } from "../../../shared/registry/chain-venues.js";
+import { componentsOf } from "../../../shared/registry/components.js";
+import { categories, type Registry } from "../../../shared/registry/registry.js";
 import { choice, type Parameter, parameterReader, type Values } from "../api/parameters.js";
+import { shortened } from "../api/problem.js";
 import { queryOf } from "../api/request.js";
+import { namedVenues, nearVenue, spelledVenueFinder } from "../api/venue-ids.js";
 import { regionsResponse } from "../board/regions.js";
 import { dataOf } from "../board/snapshot.js";
 import { statusResponse } from "../board/status.js";
 import { type Board, headlineOf } from "./board-headline.js";
 import { type Chains, chainsOf, VenueGroups } from "./board-venues.js";
-import { ageText } from "./format.js";
+import { withForm } from "./form-reader.js";
+import { ageText, isolated, nameList, sinceMs } from "./format.js";
 import { answerPage, type PagesOptions, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import {
@@ -17,27 +22,41 @@ import {
   Headline,
   healthOf,
   IncidentList,
-  isTrouble,
+  Instant,
   MaintenanceList,
-  stateRank,
   type Regions,
   SelectField,
   Sign,
-  type PublishedIncident,
 } from "./parts.js";
-import { boardWords, type State, stateMeanings, stateWords } from "./words.js";
+import { isTrouble, stateRank } from "./states.js";
+import { TroubleCards, type TroubleCardsProps } from "./trouble-cards.js";
+import { boardWords, type State, stateMeanings, stateWords, troubleWords } from "./words.js";
 
 export function boardRoute({ registry, boards }: PagesOptions, rendered: Rendered): RequestHandler {
-  const read = parameterReader(boardParameters);
+  const read = withForm(parameterReader(boardParameters(registry)), (filter) => <BoardFilter filter={filter} />);
   const chains = chainsOf(registry);
+  const labelOf = labelsOf(registry);
   return async (request, response) => {
     const filter = read(withoutEmpty(queryOf(request)));
     const [status, regions] = await Promise.all([boards.status(filter.category), boards.regions()]);
     const body = rendered(`board ${JSON.stringify(filter)}`, [status, regions], () =>
-      boardPage({ board: dataOf(statusResponse, status!), regions: dataOf(regionsResponse, regions!), filter, chains }),
+      boardPage({
+        ...{ board: boardOf(dataOf(statusResponse, status!), filter), filter, chains, labelOf },
+        regions: dataOf(regionsResponse, regions!),
+      }),
     );
     await answerPage(response, body);
   };
+}
+
+/** Names of components for people; one that the registry lacks is named by its id. */
+export function labelsOf(registry: Registry): (venue: string, component: string) => string {
+  const labels = new Map(
+    watchedVenues(registry).flatMap((venue) =>
+      componentsOf(venue).map(({ id, label }) => [`${venue.id} ${id}`, isolated(label)] as const),
+    ),
+  );
+  return (venue, component) => labels.get(`${venue} ${component}`) ?? component;
 }
 
 /** A form sends its empty fields too. */
@@ -52,19 +71,30 @@ export interface BoardPageProps {
   regions: Regions;
   filter: Filter;
   chains: Chains;
+  labelOf: TroubleCardsProps["labelOf"];
 }
 
-function boardPage({ board, regions, filter, chains }: BoardPageProps): PageProps {
+function boardPage({ board, regions, filter, chains, labelOf }: BoardPageProps): PageProps {
   const age = ageText(board);
-  const { state, answer, troubles, title } = headlineOf(board, filter.category);
-  const json = filter.category === null ? "/v1/status" : `/v1/status?category=${filter.category}`;
+  const { state, answer, more, title } = headlineOf(board, filter.category);
   const { generatedAt, summary } = board;
   return {
-    ...{ title, icon: state, section: "board", json, generatedAt, age, refreshS: 15 },
-    feeds: feedLinks(null),
+    ...{ title: ofOwnBoard(board, filter, title), icon: state, section: "board", json: jsonOf(filter) },
+    ...{ generatedAt, age, refreshS: 15 },
+    ...{ description: `${answer} ${more}`.trim(), path: `/${selectionText(filter)}` },
+    ...{ feeds: feedLinks(null), updatesOf: null, scripts: ["copy.js"] },
     children: (
       <>
-        <Headline {...{ state, age, answer }} more={troubles.join(" ")} />
+        <Headline {...{ state, age, answer }} />
+        {filter.venues !== null && <OwnBoard board={board} />}
+        <OwnTrouble regions={regions} now={generatedAt} />
+        {more !== "" && <p class="lead">{more}</p>}
+        <OpenIncidents {...{ board, filter, labelOf }} />
+        <Venues {...{ board, filter, chains }} />
+        <Recent board={board} />
+        <MaintenanceAhead board={board} />
+        <RegionStrip regions={regions} now={generatedAt} />
+        <Legend />
         <p class="minor">
           We measure public market data over REST and WebSocket, and nothing that needs an account: no orders, deposits
           or withdrawals. What the venues declare about those is on a <a href="/transfers">page of its own</a>.
@@ -72,29 +102,66 @@ function boardPage({ board, regions, filter, chains }: BoardPageProps): PageProp
             summary.regions > 1 &&
             ` All regions that report measure from one machine: trouble of its network may look like trouble of the venues.`}
         </p>
-        <OpenIncidents board={board} filter={filter} />
-        <Venues {...{ board, filter, chains }} />
-        <MaintenanceAhead board={board} />
-        <RegionStrip regions={regions} now={generatedAt} />
-        <Legend />
       </>
     ),
   };
 }
 
-function OpenIncidents({ board, filter }: { board: Board; filter: Filter }) {
-  const { incidents, venues, generatedAt } = board;
-  const open = incidents.filter(({ status }) => status === "open");
-  const names = new Map(venues.map(({ id, name }) => [id, name]));
-  const { worst, others } = byVenue(open);
+/** The API has no selection of venues. */
+function jsonOf({ category, venues }: Filter): string | null {
+  if (venues !== null) return null;
+  return category === null ? "/v1/status" : `/v1/status?category=${category}`;
+}
+
+/** Says that the page is about some venues only, and which. */
+function OwnBoard({ board }: { board: Board }) {
   return (
-    <section aria-labelledby="open">
-      <h2 id="open">Open incidents</h2>
-      {open.length === 0 ? (
-        <p>{filter.category === null ? boardWords.noOpenIncidents : boardWords.noneOpenHere}</p>
-      ) : (
-        <IncidentList {...{ names, now: generatedAt, others }} incidents={worst} />
-      )}
+    <p>
+      This is a board of your own: {nameList(board.venues.map(({ name }) => name))}. Its address keeps the selection.{" "}
+      <a href="/">All venues</a>
+    </p>
+  );
+}
+
+/** That no region can measure, and why: it says nothing about the venues. */
+function OwnTrouble({ regions: { regions }, now }: { regions: Regions; now: string }) {
+  const troubles = regions.map(({ troubles }) =>
+    troubles.find(({ kind }) => kind === "network" || kind === "resolver"),
+  );
+  const [first] = troubles;
+  if (first === undefined || troubles.includes(undefined)) return null;
+  const since = troubles.map((trouble) => trouble!.since).sort()[0]!;
+  return (
+    <p class="warning">
+      {regions.length === 1 ? "Our only region" : `Each of our ${regions.length} regions`} {troubleWords[first.kind]}{" "}
+      since <Instant at={since} now={now} />. This says nothing about the venues.
+    </p>
+  );
+}
+
+function OpenIncidents({ board, filter, labelOf }: Pick<BoardPageProps, "board" | "filter" | "labelOf">) {
+  const isAnyOpen = board.venues.some(({ activeIncidents, state }) => activeIncidents > 0 || isTrouble(state));
+  if (isAnyOpen)
+    return (
+      <section aria-labelledby="open">
+        <h2 id="open">In trouble now</h2>
+        <TroubleCards {...{ board, labelOf }} />
+      </section>
+    );
+  const isUnknown = board.venues.length > 0 && board.venues.every(({ state }) => state === "unknown");
+  return <p>{isUnknown ? boardWords.openUnknown : noIncidentText(filter)}</p>;
+}
+
+const dayMs = 86_400_000;
+
+/** What was over within the last 24 hours: a board that is well now does not say so of the last hour. */
+function Recent({ board: { incidents, venues, generatedAt: now } }: { board: Board }) {
+  const recent = incidents.filter(({ endedAt }) => endedAt !== null && sinceMs(endedAt, now) < dayMs);
+  if (recent.length === 0) return null;
+  return (
+    <section aria-labelledby="recent">
+      <h2 id="recent">Over within the last 24 hours</h2>
+      <IncidentList incidents={recent} names={new Map(venues.map(({ id, name }) => [id, name]))} now={now} />
     </section>
   );
 }
@@ -113,26 +180,22 @@ function MaintenanceAhead({ board: { maintenanceAhead: maintenance, generatedAt:
   );
 }
 
-/** One outage often makes several incidents of a venue: the worst of them stands for all. */
-function byVenue(open: readonly PublishedIncident[]) {
-  const venues = new Map<string, PublishedIncident[]>();
-  for (const incident of open) venues.set(incident.venue, [...(venues.get(incident.venue) ?? []), incident]);
-  const groups = [...venues.values()].map((ofVenue) => {
-    const first = ofVenue.find(({ severity }) => severity === "outage") ?? ofVenue[0]!;
-    return { first, others: ofVenue.filter((one) => one !== first) };
-  });
-  return {
-    worst: groups.map(({ first }) => first),
-    others: new Map(groups.map(({ first, others }) => [first.slug, others])),
-  };
-}
+/** So few venues are found faster without a search. */
+const foldedUpTo = 20;
 
-function Venues({ board, filter, chains }: Omit<BoardPageProps, "regions">) {
+function Venues({ board, filter, chains }: Pick<BoardPageProps, "board" | "filter" | "chains">) {
   const venues = selectedVenues(board, filter);
   return (
     <section aria-labelledby="venues">
       <h2 id="venues">Venues</h2>
-      <BoardFilter filter={filter} />
+      {venues.length < board.venues.length || board.venues.length > foldedUpTo || filter.sort === "worst" ? (
+        <BoardFilter filter={filter} />
+      ) : (
+        <details class="folded">
+          <summary>Search and filter</summary>
+          <BoardFilter filter={filter} />
+        </details>
+      )}
       {venues.length === 0 && board.venues.length > 0 && (
         <p>
           {boardWords.nothingFound} <a href="/">Show all venues</a>
@@ -171,8 +234,10 @@ function RegionStrip({ regions: { regions, quorum }, now }: { regions: Regions; 
       </ul>
       <p>
         {voting < quorum
-          ? `Only ${voting} ${voting === 1 ? "region counts" : "regions count"} now, and ${quorum} must agree: no verdict is possible.`
-          : `${quorum} of the ${voting} regions that count now must agree before we call a venue degraded or down.`}
+          ? `${voting === 0 ? "No region" : voting === 1 ? "Only one region" : `Only ${voting} regions`} can vote now (${quorum} are needed), so we cannot tell.`
+          : quorum === voting
+            ? `${voting === 1 ? "The only voting region decides" : voting === 2 ? "Both voting regions must agree" : `All ${voting} voting regions must agree`} before we call a venue degraded or down.`
+            : `${quorum} of the ${voting} voting regions must agree before we call a venue degraded or down.`}
       </p>
     </section>
   );
@@ -197,7 +262,7 @@ function Legend() {
   );
 }
 
-// What the address of the board may select: `/?category=rpc&state=trouble&q=alch&sort=worst`.
+// What the address of the board may select: `/?category=rpc&state=trouble&q=alch&sort=worst`, `/?venues=okx,kraken`.
 
 /** Any text that a reader may type. */
 const searchParameter: Parameter<string | null> = {
@@ -211,14 +276,51 @@ const searchParameter: Parameter<string | null> = {
 /** `trouble`: degraded or down. */
 const filterStates = ["operational", "degraded", "outage", "unknown", "trouble"] as const;
 
-export const boardParameters = {
-  category: choice("Only this category.", categories, null),
-  state: choice("Only venues in this state.", filterStates, null),
-  q: searchParameter,
-  sort: choice("Order of the venues.", ["category", "worst"], "category"),
-};
+export function boardParameters(registry: Registry) {
+  return {
+    category: choice("Only this category.", categories, null),
+    state: choice("Only venues in this state.", filterStates, null),
+    q: searchParameter,
+    venues: venuesParameter(registry),
+    sort: choice("Order of the venues.", ["category", "worst"], "category"),
+  };
+}
 
-export type Filter = Values<typeof boardParameters>;
+export type Filter = Values<ReturnType<typeof boardParameters>>;
+
+/** Venues by ids or names in any spelling. They are sorted, so that each selection is rendered once. */
+function venuesParameter(registry: Registry): Parameter<string[] | null> {
+  const venues = watchedVenues(registry);
+  const spelled = spelledVenueFinder(registry);
+  return {
+    schema: { type: "array", items: { type: "string" }, minItems: 1, examples: [["okx", "kraken"]] },
+    description: "Only these venues: a board of one's own. Their ids or names, separated by commas.",
+    read(text) {
+      const found = wordsOf(text).map(spelled);
+      return found.includes(undefined) ? undefined : venues.map(({ id }) => id).filter((id) => found.includes(id));
+    },
+    expected: "the ids of venues, separated by commas",
+    wrong: (text) =>
+      wordsOf(text)
+        .filter((word) => spelled(word) === undefined)
+        .slice(0, mostNamed)
+        .map((word) => unknownText(word, registry))
+        .join(", ") || JSON.stringify(shortened(text)),
+    absent: null,
+  };
+}
+
+/** An error names no more unknown venues than a reader corrects at once. */
+const mostNamed = 5;
+
+function wordsOf(text: string): string[] {
+  return text.split(",").flatMap((word) => word.trim() || []);
+}
+
+function unknownText(word: string, registry: Registry): string {
+  const near = nearVenue(shortened(word), namedVenues(registry));
+  return `${JSON.stringify(shortened(word))}, which no venue is called${near === null ? "" : ` (did you mean ${near.id}?)`}`;
+}
 
 /** The venues that the filter leaves, in its order. The category is selected by the statement already. */
 export function selectedVenues({ venues }: Board, { state, q, sort }: Filter): Board["venues"] {
@@ -231,6 +333,59 @@ export function selectedVenues({ venues }: Board, { state, q, sort }: Filter): B
   return found.sort((a, b) => stateRank(a.state) - stateRank(b.state) || b.activeIncidents - a.activeIncidents);
 }
 
+/** Which venues the page is about, in its address: empty, or beginning with `?`. No order and no search. */
+export function selectionText({ category, venues }: Filter): string {
+  const parts = [
+    ...(category === null ? [] : [`category=${category}`]),
+    ...(venues === null ? [] : [`venues=${venues.join(",")}`]),
+  ];
+  return parts.length === 0 ? "" : `?${parts.join("&")}`;
+}
+
+export function noIncidentText({ category, venues }: Filter): string {
+  if (venues !== null) return "No incident of these venues is open.";
+  return category === null ? boardWords.noOpenIncidents : boardWords.noneOpenHere;
+}
+
+/** In the browser's tab, a board of one's own begins with its venues. */
+export function ofOwnBoard({ venues }: Board, filter: Filter, title: string): string {
+  return filter.venues === null
+    ? title
+    : `${nameList(
+        venues.map(({ name }) => name),
+        3,
+      )}: ${title}`;
+}
+
+/** The part of the board that is about the chosen venues, whose sums are made anew. */
+export function boardOf(board: Board, { venues: chosen }: Filter): Board {
+  if (chosen === null) return board;
+  const isChosen = (id: string) => chosen.includes(id);
+  const venues = board.venues.filter(({ id }) => isChosen(id));
+  const { commonTrouble } = board.summary;
+  return {
+    ...board,
+    venues,
+    incidents: board.incidents.filter(({ venue }) => isChosen(venue)),
+    maintenanceAhead: board.maintenanceAhead.filter(({ venue }) => isChosen(venue)),
+    summary: {
+      ...board.summary,
+      ...{ venues: venues.length, state: stateTogether(venues.map(({ state }) => state)) },
+      activeIncidents: venues.reduce((sum, { activeIncidents }) => sum + activeIncidents, 0),
+      commonTrouble: commonTrouble?.venues.some(isChosen) ? commonTrouble : null,
+    },
+  };
+}
+
+/** As `api.worst` has it of all venues. */
+function stateTogether(states: readonly State[]): State {
+  const count = (wanted: State) => states.filter((state) => state === wanted).length;
+  const known = states.length - count("unknown");
+  if (known === 0 || known * 2 < states.length) return "unknown";
+  if (count("outage") * 2 >= states.length) return "outage";
+  return states.some(isTrouble) ? "degraded" : "operational";
+}
+
 const stateChoices = filterStates.map(
   (name) => [name, name === "trouble" ? "Degraded or down" : stateWords[name]] as const,
 );
@@ -241,6 +396,9 @@ function BoardFilter({ filter }: { filter: Filter }) {
     <form class="filter" action="/" method="get" role="search">
       <label>
         Search <input type="search" name="q" maxLength={100} value={filter.q ?? ""} />
+      </label>
+      <label>
+        Only <input type="text" name="venues" value={filter.venues?.join(", ") ?? ""} placeholder="okx, kraken" />
       </label>
       <CategoryField selected={filter.category} />
       <SelectField label="State" name="state" choices={[["", "All states"], ...stateChoices]} selected={filter.state} />

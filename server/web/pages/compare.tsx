@@ -7,6 +7,7 @@ import type { TypeOf } from "../api/shapes.js";
 import { reliabilityParameters, reliabilityResponse } from "../board/reliability.js";
 import { type Windows, dataOf } from "../board/snapshot.js";
 import { withoutEmpty } from "./board.js";
+import { withForm } from "./form-reader.js";
 import {
   counted,
   durationText,
@@ -25,7 +26,7 @@ import { compareWords, windowWords } from "./words.js";
 export function compareRoute(registry: Registry, windows: Windows, rendered: Rendered): RequestHandler {
   const { days, category } = reliabilityParameters;
   const regionNames = new Map(registry.regions.map(({ id, name }) => [id, name]));
-  const read = parameterReader({ days, category });
+  const read = withForm(parameterReader({ days, category }), (window) => <WindowForm path="/compare" {...window} />);
   return async (request, response) => {
     const { days, category } = read(withoutEmpty(queryOf(request)));
     const snapshot = await windows.reliability(days, category);
@@ -51,6 +52,7 @@ export function comparePage({ reliability, regionNames, category }: ComparePageP
   const groups = rankGroups(reliability);
   const selection = `?days=${days}${category === null ? "" : `&category=${category}`}`;
   const json = `/v1/reliability${selection}`;
+  const lead = leadOf(groups, venues.length, windowWords.during(days));
   return {
     ...{
       title: `Venues compared ${windowWords.during(days)}`,
@@ -60,10 +62,12 @@ export function comparePage({ reliability, regionNames, category }: ComparePageP
       generatedAt,
       age,
       refreshS: 60,
+      description: lead,
+      path: days === reliabilityParameters.days.absent && category === null ? "/compare" : `/compare${selection}`,
     },
     children: (
       <>
-        <h1>{leadOf(groups, venues.length, windowWords.during(days))}</h1>
+        <h1>{lead}</h1>
         <WindowForm path="/compare" days={days} category={category} />
         <p>
           Uptime is the share of the measured minutes in which a venue was not down. Nobody knows what happened in the

@@ -6,6 +6,7 @@ import type { TypeOf } from "../api/shapes.js";
 import { detectionParameters, detectionResponse, type venueFeed } from "../board/detection.js";
 import { type Windows, dataOf } from "../board/snapshot.js";
 import { withoutEmpty } from "./board.js";
+import { withForm } from "./form-reader.js";
 import { durationText, isolated, ageText } from "./format.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
@@ -13,7 +14,9 @@ import { Instant, TableFrame, WindowForm } from "./parts.js";
 import { windowWords } from "./words.js";
 
 export function detectionPageRoute(windows: Windows, rendered: Rendered): RequestHandler {
-  const read = parameterReader(detectionParameters);
+  const read = withForm(parameterReader(detectionParameters), ({ days }) => (
+    <WindowForm path="/detection" days={days} />
+  ));
   return async (request, response) => {
     const { days } = read(withoutEmpty(queryOf(request)));
     const snapshot = await windows.detection(days);
@@ -55,7 +58,8 @@ export function detectionPage({ data }: { data: DetectionData }): PageProps {
       icon: "unknown",
       section: "detection",
     },
-    ...{ json, generatedAt, age, refreshS: 60 },
+    ...{ json, generatedAt, age, refreshS: 60, description: lead },
+    path: days === detectionParameters.days.absent ? "/detection" : `/detection?days=${days}`,
     children: (
       <>
         <h1>{lead}</h1>

@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { packagedFile } from "../../../shared/config/package.js";
+import { markdownHtml } from "./markdown.js";
 
+/** The documents that responses link to below `SITE_URL`, which defaults to this API's own address. */
 export const documentWords = {
   methodology: "How each published number is computed, and from what.",
   rulebook: "How samples become states and incidents, exactly enough to write a second engine.",
@@ -11,25 +13,48 @@ export const documentWords = {
   changelog: "What changed in each version. Changes of the rules are dated here.",
 };
 
-export type DocumentName = keyof typeof documentWords;
+export interface IndexSection {
+  title: string;
+  /** The list of its documents. */
+  markdown: string;
+}
 
-/**
- * The documents that responses link to below `SITE_URL`, which defaults to this API's own address. Each is at its name,
- * `/methodology`.
- */
-export const documentFiles: Record<DocumentName, string> = {
-  methodology: "docs/methodology.md",
-  rulebook: "docs/rulebook.md",
-  checking: "docs/checking.md",
-  comparing: "docs/comparing.md",
-  receiving: "docs/receiving.md",
-  changelog: "CHANGELOG.md",
-};
+/** Of `docs/README.md`: what only developers need is in its last section, and in no other. */
+const forDevelopers = "Working on the code";
 
-export const documentNames = Object.keys(documentWords) as DocumentName[];
+/** The index of our documents, in its sections. */
+export const indexSections: readonly IndexSection[] = readFileSync(packagedFile("docs/README.md"), "utf8")
+  .split(/^## /m)
+  .slice(1)
+  .map((section) => {
+    const [title = "", ...lines] = section.split("\n");
+    return { title, markdown: lines.join("\n") };
+  })
+  .filter(({ title }) => title !== forDevelopers);
+
+/** The files of all documents of the index by name, and of the changelog. */
+export const documentFiles: Readonly<Record<string, string>> = Object.fromEntries<string>([
+  ...indexSections.flatMap(({ markdown }) =>
+    [...markdown.matchAll(/\]\(([\w-]+)\.md\)/g)].map(([, name = ""]) => [nameOf(name), `docs/${name}.md`] as const),
+  ),
+  ["changelog", "CHANGELOG.md"],
+]);
+
+/** `/docs/api` is the reference of the API. */
+function nameOf(file: string): string {
+  return file === "api" ? "conventions" : file;
+}
+
+export const documentNames = Object.keys(documentFiles);
+
+/** Responses link to `/methodology`; with `.md` each is plain text. */
+export function documentPath(name: string): string {
+  return Object.hasOwn(documentWords, name) ? `/${name}` : `/docs/${name}`;
+}
 
 export interface MarkdownDocument {
-  name: DocumentName;
+  name: string;
+  path: string;
   markdown: string;
   /** Its first heading. */
   title: string;
@@ -37,22 +62,35 @@ export interface MarkdownDocument {
   text: string;
 }
 
-export function readDocument(name: DocumentName): MarkdownDocument {
-  const markdown = readFileSync(packagedFile(documentFiles[name]), "utf8");
+export function readDocument(name: string): MarkdownDocument {
+  const file = documentFiles[name]!;
+  const markdown = readFileSync(packagedFile(file), "utf8");
   const [, title, text] = /^# (.+)\n([^]*)$/.exec(markdown) ?? [];
-  if (title === undefined || text === undefined)
-    throw new Error(`expected ${documentFiles[name]} to begin with its title`);
-  return { name, markdown, title, text };
+  if (title === undefined || text === undefined) throw new Error(`expected ${file} to begin with its title`);
+  return { name, path: documentPath(name), markdown, title, text };
 }
 
-/** Makes the function that finds the address to which a link in a document leads; null where we serve none. */
-export function linksFrom(name: DocumentName) {
-  const folder = posix.dirname(documentFiles[name]);
+/**
+ * Makes the function that finds the address to which a link in a document leads; null where we serve none.
+ *
+ * @param file of the document, in the project
+ */
+export function linksFrom(file: string) {
+  const folder = posix.dirname(file);
   return (href: string): string | null => {
     if (/^(https?:\/\/|#)/.test(href)) return href;
     const [path = "", ...anchor] = href.split(/(?=#)/);
-    const file = posix.join(folder, path);
-    const target = documentNames.find((other) => documentFiles[other] === file);
-    return target === undefined ? null : `/${target}${anchor.join("")}`;
+    const target = posix.join(folder, path);
+    if (target === "docs/README.md") return "/docs";
+    const name = documentNames.find((other) => documentFiles[other] === target);
+    return name === undefined ? null : `${documentPath(name)}${anchor.join("")}`;
   };
 }
+
+/** A document without its title, and its headings. */
+export function documentHtml({ name, text }: MarkdownDocument) {
+  return markdownHtml(text, { addressOf: linksFrom(documentFiles[name]!), taken: idsOfPages });
+}
+
+/** Those of the shell of every page, which its script looks for. */
+const idsOfPages = ["content", "lost", "age", "clock"];

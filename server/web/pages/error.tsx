@@ -1,23 +1,26 @@
-import type { AnswerAsPage, ProblemBody } from "../api/problem.js";
-import { exactText } from "./format.js";
+import type { AnswerAsPage, ProblemBody, ProblemPage } from "../api/problem.js";
+import { exactText, isolated } from "./format.js";
 import { embedPolicy, makeRendered, pagePolicy } from "./page-answer.js";
-import type { PageProps } from "./page.js";
+import { type PageProps, pageText, plainShell, type Shell } from "./page.js";
 import { TableFrame } from "./parts.js";
 
-// a client beyond its limit gets the same page again and again
-const renderedErrors = makeRendered(null, 1_000_000);
-
-/** Answers with a problem as a page. Sets no header before the page is rendered. */
-export const answerErrorPage: AnswerAsPage = (response, problem) => {
-  const retryAfterS = Number(response.getHeader("Retry-After") ?? 0);
-  const key = JSON.stringify([problem, retryAfterS]);
-  const { plain } = renderedErrors(key, [], () => errorPage(problem, retryAfterS));
-  // a frame that refused the page of an error would stay empty, since nothing in it could load it again
-  const isFramed = response.req.path.startsWith("/embed/");
-  response.setHeader("Content-Security-Policy", isFramed ? embedPolicy : pagePolicy);
-  response.setHeader("Content-Type", "text/html; charset=utf-8");
-  response.send(plain);
-};
+/** Makes what answers with a problem as a page. It sets no header before the page is rendered. */
+export function errorPages({ brand }: Pick<Shell, "brand">): AnswerAsPage {
+  const shell = { ...plainShell, brand };
+  // a client beyond its limit gets the same page again and again
+  const rendered = makeRendered(shell, 1_000_000);
+  return (response, problem, page) => {
+    const retryAfterS = Number(response.getHeader("Retry-After") ?? 0);
+    const content = () => errorPage(problem, retryAfterS, page);
+    const key = JSON.stringify([problem, retryAfterS, page.venue]);
+    const text = page.form ? pageText(content(), shell) : rendered(key, [], content).plain;
+    // a frame that refused the page of an error would stay empty, since nothing in it could load it again
+    const isFramed = response.req.path.startsWith("/embed/");
+    response.setHeader("Content-Security-Policy", isFramed ? embedPolicy : pagePolicy);
+    response.setHeader("Content-Type", "text/html; charset=utf-8");
+    response.send(text);
+  };
+}
 
 // What went wrong with a request, for people: what a problem document says to programs.
 
@@ -31,29 +34,32 @@ const errorHeadings = {
 } as Record<number, string>;
 
 /** @param retryAfterS as in Retry-After; 0 where there is none */
-export function errorPage(problem: ProblemBody, retryAfterS: number): PageProps {
+export function errorPage(problem: ProblemBody, retryAfterS: number, { venue, form }: ProblemPage = {}): PageProps {
   const { status, title, retractedAt, errors } = problem;
-  const heading = retractedAt === undefined ? (errorHeadings[status] ?? title) : "This incident was retracted";
-  const isAway = status === 503;
+  const heading = headingOf(problem, venue);
+  const passes = status === 503 || status === 429;
   return {
     ...{ title: heading, icon: "unknown", section: null, json: null, generatedAt: null, age: null },
-    ...{ refreshS: isAway ? retryAfterS : null, reloads: true },
+    ...{ refreshS: passes ? Math.max(1, retryAfterS) : null, reloads: true },
     children: (
       <div class="document">
         <h1>{heading}</h1>
         <p class="minor">
           Error {status}: {title}
         </p>
-        {retractedAt === undefined ? (
+        {retractedAt !== undefined ? (
+          <Retraction at={retractedAt} reason={problem.reason!} />
+        ) : venue !== undefined ? (
+          <MeantVenue near={venue.near} />
+        ) : (
           explanationOf(problem, retryAfterS).map((text) => (
             <p key={text}>
               <bdi>{text}</bdi>
             </p>
           ))
-        ) : (
-          <Retraction at={retractedAt} reason={problem.reason!} />
         )}
         {errors !== undefined && <BadParameters errors={errors} />}
+        {form}
         <h2>Where to go from here</h2>
         <ul>
           <li>
@@ -71,12 +77,34 @@ export function errorPage(problem: ProblemBody, retryAfterS: number): PageProps 
   };
 }
 
+function headingOf({ status, title, retractedAt }: ProblemBody, venue: ProblemPage["venue"]): string {
+  if (retractedAt !== undefined) return "This incident was retracted";
+  return venue === undefined ? (errorHeadings[status] ?? title) : `No venue “${isolated(venue.asked)}”`;
+}
+
+function MeantVenue({ near }: { near: NonNullable<ProblemPage["venue"]>["near"] }) {
+  return (
+    <p>
+      {near !== null && (
+        <>
+          Did you mean{" "}
+          <a href={`/venues/${near.id}`}>
+            <bdi>{near.name}</bdi>
+          </a>
+          ?{" "}
+        </>
+      )}
+      <a href="/#venues">All venues</a>
+    </p>
+  );
+}
+
 /** The detail of a problem may repeat what the client sent, in any script. */
 function explanationOf({ status, detail }: ProblemBody, retryAfterS: number): string[] {
   // the detail names a header, which people do not see
   if (status === 429)
     return [
-      `We allow only so many requests in a minute. You can load the page again in ${retryAfterS} ${retryAfterS === 1 ? "second" : "seconds"}.`,
+      `We allow only so many requests in a minute. The page tries again by itself in ${retryAfterS} ${retryAfterS === 1 ? "second" : "seconds"}.`,
     ];
   if (status === 503) return [detail, "This says nothing about any venue. The page tries again by itself."];
   return status === 500 ? [detail, "This says nothing about any venue."] : [detail];

@@ -14,7 +14,12 @@ const dayMs = 86_400_000;
 export function instantText(iso: string, now: string): string {
   const day = iso.slice(0, 10);
   const time = `${iso.slice(11, 16)} UTC`;
-  return day === now.slice(0, 10) ? time : `${dayText(day, now)}, ${time}`;
+  return day === now.slice(0, 10) ? time : datedText(iso, now);
+}
+
+/** Always with the day: `28 Nov, 21:04 UTC`. */
+export function datedText(iso: string, now: string): string {
+  return `${dayText(iso, now)}, ${iso.slice(11, 16)} UTC`;
 }
 
 /** With seconds. */
@@ -28,30 +33,39 @@ export function dayText(day: string, now: string): string {
   return format.format(new Date(`${day.slice(0, 10)}T00:00:00Z`));
 }
 
+/** `Sat 28 Nov` */
+export function weekdayText(day: string, now: string): string {
+  return `${weekday.format(new Date(`${day.slice(0, 10)}T00:00:00Z`))} ${dayText(day, now)}`;
+}
+
+const weekday = new Intl.DateTimeFormat(`${language}-GB`, { weekday: "short", timeZone: "UTC" });
 const dayAndMonth = new Intl.DateTimeFormat(`${language}-GB`, { day: "numeric", month: "short", timeZone: "UTC" });
 const dayMonthYear = new Intl.DateTimeFormat(`${language}-GB`, {
   ...{ day: "numeric", month: "short", year: "numeric", timeZone: "UTC" },
 });
 
-/** In its two largest units: `3 days 4 hours`, `12 minutes`, `less than a minute`. */
+const durationUnits = [
+  ["d", dayMs],
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1000],
+] as const;
+
+/** In its two largest units, without parts that are zero: `3 d 4 h`, `12 min`, `1 min 55 s`, `0 s`. */
 export function durationText(ms: number): string {
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 1) return "less than a minute";
-  const days = Math.floor(ms / dayMs);
-  const hours = Math.floor(minutes / 60);
+  const largest = durationUnits.findIndex(([, unitMs]) => ms >= unitMs);
+  const shown = largest === -1 ? [] : durationUnits.slice(largest, largest + 2);
   const parts: string[] = [];
-  if (days > 0) parts.push(counted(days, "day"));
-  if (hours % 24 > 0) parts.push(counted(hours % 24, "hour"));
-  if (days === 0 && minutes % 60 > 0) parts.push(counted(minutes % 60, "minute"));
-  return parts.join(" ");
+  let leftMs = ms;
+  for (const [unit, unitMs] of shown) {
+    const count = Math.floor(leftMs / unitMs);
+    leftMs -= count * unitMs;
+    if (count > 0) parts.push(`${count} ${unit}`);
+  }
+  return parts.join(" ") || "0 s";
 }
 
-/** A short time, in seconds where these matter: `14 seconds`, `3 minutes`. */
-export function offsetText(ms: number): string {
-  return ms < 120_000 ? counted(Math.round(ms / 1000), "second") : durationText(ms);
-}
-
-/** A short time exactly: `500 ms`, `12.5 s`, `3 minutes`. */
+/** A short time exactly: `500 ms`, `12.5 s`, `3 min`. */
 export function spanText(ms: number): string {
   if (ms < 1_000) return msText(ms);
   return ms < 120_000 ? `${Math.round(ms / 100) / 10}\u00a0s` : durationText(ms);
@@ -95,6 +109,13 @@ export function nameList(names: readonly string[], most = 5): string {
   const texts = shown.map(isolated);
   const end = last ?? texts.pop() ?? "";
   return texts.length === 0 ? end : `${texts.join(", ")} and ${end}`;
+}
+
+/** `in all 3 regions`, of those whose votes count */
+export function whereText({ saw, of }: { saw: number; of: number }): string {
+  if (saw === of)
+    return of === 1 ? "in the only region that counts" : of === 2 ? "in both regions" : `in all ${of} regions`;
+  return `in ${saw} of ${of} regions`;
 }
 
 /** `announced maintenance until 09:00 UTC`; if our incident went on after it, that this overran it. */

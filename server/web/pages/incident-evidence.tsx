@@ -346,8 +346,9 @@ function lengthOf(ms: number, most: number): number {
   return Math.max(1, Math.round((ms / most) * (drawingWidth - 2)));
 }
 
-/** How to check it oneself: statements for this incident, and the addresses of its data and of the rules. */
-export function Recompute({ detail: { incident, evidence } }: { detail: IncidentDetail }) {
+/** How to check it oneself: its samples, statements for it, and the addresses of its data and of the rules. */
+export function Recompute({ detail }: { detail: IncidentDetail }) {
+  const { incident, evidence } = detail;
   const { slug, venue } = incident;
   const decisions = [
     "opening",
@@ -366,14 +367,14 @@ export function Recompute({ detail: { incident, evidence } }: { detail: Incident
   ] as const;
   return (
     <>
+      <RawSamples detail={detail} />
       <p>
-        Anybody with access to the database as an analyst can recompute the votes from the raw samples. This compares
-        them with those above:
+        Who has access to the database as an analyst can recompute the votes in one statement. This compares them with
+        those above:
       </p>
       <Statement label="Statement that recomputes the votes" text={evidenceStatement(slug, decisions)} />
       <p>These are the samples of the five minutes before the opening:</p>
       <Statement label="Statement that lists the samples" text={samplesStatement(slug)} />
-      <p class="minor">Raw samples are kept for eight days. After that, the votes above are the only record.</p>
       <ul>
         {links.map(([path, text]) => (
           <li key={path}>
@@ -382,6 +383,30 @@ export function Recompute({ detail: { incident, evidence } }: { detail: Incident
         ))}
       </ul>
     </>
+  );
+}
+
+/** As long as upkeep keeps all of them. */
+const samplesKeptMs = 8 * 86_400_000;
+
+/** Where anybody can read the samples behind the votes, or that there are none any more. */
+function RawSamples({ detail: { incident, generatedAt } }: { detail: IncidentDetail }) {
+  const { slug, closedAt } = incident;
+  const isKept = closedAt === null || Date.parse(generatedAt) - Date.parse(closedAt) < samplesKeptMs;
+  const path = `/v1/incidents/${slug}/samples`;
+  if (!isKept)
+    return (
+      <p>
+        Raw samples are kept for eight days. Those of this incident are gone, and the votes above are the only record.
+      </p>
+    );
+  return (
+    <p>
+      The raw samples of this component, from ten minutes before the incident began to five minutes after it closed, are
+      public for eight days: <a href={`${path}.csv?limit=5000`}>as CSV</a>,{" "}
+      <a href={`${path}.xlsx?limit=5000`}>as a workbook</a> or <a href={path}>as JSON</a>.{" "}
+      <a href="/checking#without-the-database">A short script</a> recomputes the votes from them.
+    </p>
   );
 }
 

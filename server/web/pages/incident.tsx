@@ -2,9 +2,11 @@ import type { RequestHandler } from "express";
 import type { ComponentChildren } from "preact";
 import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 import type { Registry } from "../../../shared/registry/registry.js";
-import { cacheOf, incidentDetailResponse, incidentNamed } from "../board/incident.js";
+import type { TypeOf } from "../api/shapes.js";
+import { incidentDetailResponse, incidentNamed } from "../board/incident.js";
 import { dataOf } from "../board/snapshot.js";
-import { durationText, isolated, msText, offsetText, sinceMs, ageText } from "./format.js";
+import { venueStateResponse } from "../board/venue-state.js";
+import { ageText, datedText, durationText, isolated, msText, sinceMs, whereText } from "./format.js";
 import {
   ErrorTable,
   Evidence,
@@ -16,23 +18,38 @@ import {
 } from "./incident-evidence.js";
 import { answerPage, type PagesOptions, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
-import { Elapsed, ExactInstant, IncidentList, Instant, isOnlyLimiting, Sign, StateWord, WebLink } from "./parts.js";
-import { boardWords, faultMeanings, incidentPageWords, noticeWords, verbOf } from "./words.js";
+import {
+  CopyButton,
+  DatedInstant,
+  Elapsed,
+  ExactInstant,
+  feedLinks,
+  IncidentList,
+  Instant,
+  Sign,
+  StateWord,
+  WebLink,
+} from "./parts.js";
+import { commonFault, isOnlyLimiting } from "./states.js";
+import { faultMeanings, incidentPageWords, noticeWords, verbOf } from "./words.js";
 
-type Needs = Pick<PagesOptions, "pool" | "registry" | "incidents">;
+type Needs = Pick<PagesOptions, "pool" | "registry" | "incidents" | "boards">;
 
 /** `/incidents/{slug}`: the page to which alerts link. */
 export function incidentPageRoute(
-  { pool, registry, incidents }: Needs,
+  { pool, registry, incidents, boards }: Needs,
   rendered: Rendered,
 ): RequestHandler<{ slug: string }> {
   return async (request, response) => {
     const { slug } = request.params;
     const snapshot = await incidentNamed(pool, incidents, slug);
-    const body = rendered(`incident ${slug}`, [snapshot], () =>
-      incidentPage({ detail: dataOf(incidentDetailResponse, snapshot), registry }),
+    const detail = dataOf(incidentDetailResponse, snapshot);
+    const state = await boards.state(detail.venue.id, null);
+    const body = rendered(`incident ${slug}`, [snapshot, state], () =>
+      incidentPage({ detail, venueNow: state && dataOf(venueStateResponse, state), registry }),
     );
-    await answerPage(response, body, cacheOf(snapshot));
+    // unlike the incident, the state of the venue may change
+    await answerPage(response, body);
   };
 }
 
@@ -40,10 +57,14 @@ export function incidentPageRoute(
 
 export interface IncidentPageProps {
   detail: IncidentDetail;
+  /** Null: the database does not have the venue. */
+  venueNow: VenueState | null;
   registry: Registry;
 }
 
-function incidentPage({ detail, registry }: IncidentPageProps): PageProps {
+type VenueState = TypeOf<typeof venueStateResponse>;
+
+function incidentPage({ detail, venueNow, registry }: IncidentPageProps): PageProps {
   const age = ageText(detail);
   const { incident, generatedAt } = detail;
   const { slug, severity, status } = incident;
@@ -52,7 +73,10 @@ function incidentPage({ detail, registry }: IncidentPageProps): PageProps {
   const regionNames = new Map(registry.regions.map(({ id, name }) => [id, name]));
   return {
     ...{ title: titleOf(detail), icon: state, section: "incidents", json, generatedAt, age },
-    refreshS: status === "open" ? 15 : null,
+    ...{ description: descriptionOf(detail), path: `/incidents/${slug}`, scripts: ["copy.js"] },
+    ...{ feeds: feedLinks(detail.venue), updatesOf: detail.venue },
+    // a closed one no longer changes; the state of its venue may
+    refreshS: status === "open" ? 15 : 60,
     children: (
       <>
         <h1 class="headline">
@@ -61,6 +85,10 @@ function incidentPage({ detail, registry }: IncidentPageProps): PageProps {
             <IncidentSentence detail={detail} />
           </span>
         </h1>
+        <VenueNow venue={detail.venue} now={venueNow} />
+        <p>
+          <CopyButton label="Copy the link to this incident" path={`/incidents/${slug}`} />
+        </p>
         <MaintenanceFact detail={detail} />
         {detail.note !== null && <p>{isolated(detail.note)}</p>}
         <IncidentFacts detail={detail} regionNames={regionNames} />
@@ -81,6 +109,26 @@ function incidentPage({ detail, registry }: IncidentPageProps): PageProps {
       </>
     ),
   };
+}
+
+/** The way to the venue, with its present state in words, for readers who come by an old link. */
+function VenueNow({ venue: { id, name }, now }: { venue: IncidentDetail["venue"]; now: VenueState | null }) {
+  return (
+    <p>
+      <a href={`/venues/${id}`}>
+        <bdi>{name}</bdi> now
+      </a>
+      :{" "}
+      {now === null || now.stale ? (
+        "we cannot tell at the moment."
+      ) : (
+        <>
+          <StateWord state={now.state} fault={commonFault(now.components)} />, since{" "}
+          <Instant at={now.since} now={now.generatedAt} />.
+        </>
+      )}
+    </p>
+  );
 }
 
 /** That the venue had announced it, and when. Nothing where it had not. */
@@ -105,7 +153,10 @@ function MaintenanceFact({ detail: { incident, generatedAt: now } }: { detail: I
   );
 }
 
-/** `OKX: Ticker was down for 18 minutes.`, or `OKX: Ticker has been failing since 22:42 UTC (4 minutes), …` */
+/**
+ * `OKX: Ticker was down for 18 minutes on 28 Nov, 01:13 UTC.`, or `OKX: Ticker has been failing since 28 Nov, 22:42 UTC
+ * (4 minutes), …`
+ */
 function IncidentSentence({ detail }: { detail: IncidentDetail }) {
   const { incident, generatedAt: now } = detail;
   const { startedAt, lastBadAt, durationSeconds, regions, counted, fault } = incident;
@@ -114,21 +165,23 @@ function IncidentSentence({ detail }: { detail: IncidentDetail }) {
   if (durationSeconds !== null)
     return (
       <>
-        {subject} {incidentPageWords.was(pastKindOf(detail), fault, durationText(durationSeconds * 1000))}.
+        {subject} {incidentPageWords.was(pastKindOf(detail), fault, durationText(durationSeconds * 1000))} on{" "}
+        <DatedInstant at={startedAt} now={now} />.
       </>
     );
   if (isQuiet(detail))
     return (
       <>
         {subject} {`${verbOf(fault)?.began ?? { failing: "began to fail", degraded: "became degraded" }[kind]} at`}{" "}
-        <Instant at={startedAt} now={now} />. Too few regions have seen trouble for the last{" "}
+        <DatedInstant at={startedAt} now={now} />. Too few regions have seen trouble for the last{" "}
         <Elapsed from={lastBadAt} now={now} />; the incident is still open.
       </>
     );
   return (
     <>
-      {subject} {verbOf(fault)?.hasDone ?? `has been ${kind}`} since <Instant at={startedAt} now={now} /> (
-      <Elapsed from={startedAt} now={now} />){regions.length > 0 && `, ${boardWords.seenBy(regions.length, counted)}`}.
+      {subject} {verbOf(fault)?.hasDone ?? `has been ${kind}`} since <DatedInstant at={startedAt} now={now} /> (
+      <Elapsed from={startedAt} now={now} />)
+      {regions.length > 0 && `, ${whereText({ saw: regions.length, of: counted })}`}.
     </>
   );
 }
@@ -138,13 +191,20 @@ function titleOf(detail: IncidentDetail): string {
   const { generatedAt: now } = detail;
   const { startedAt, lastBadAt, durationSeconds, fault } = detail.incident;
   const kind = kindOf(detail);
+  const began = datedText(startedAt, now);
   const words =
     durationSeconds !== null
-      ? incidentPageWords.was(pastKindOf(detail), fault, durationText(durationSeconds * 1000))
+      ? `${incidentPageWords.was(pastKindOf(detail), fault, durationText(durationSeconds * 1000))} on ${began}`
       : isQuiet(detail)
-        ? `no trouble seen for ${durationText(sinceMs(lastBadAt, now))}, still open`
-        : `${verbOf(fault)?.hasDone ?? kind} for ${durationText(sinceMs(startedAt, now))}`;
+        ? `no trouble seen for ${durationText(sinceMs(lastBadAt, now))}, still open; began on ${began}`
+        : `${verbOf(fault)?.hasDone ?? kind} for ${durationText(sinceMs(startedAt, now))}, since ${began}`;
   return `${subjectOf(detail)} ${words}`;
+}
+
+/** The same with who saw it. */
+function descriptionOf(detail: IncidentDetail): string {
+  const { regions, counted } = detail.incident;
+  return `${titleOf(detail)}${regions.length > 0 ? `, ${whereText({ saw: regions.length, of: counted })}` : ""}.`;
 }
 
 /** Longer than the pause between two bad samples of the slowest cadence. */
@@ -410,7 +470,7 @@ function Timeline({ detail: { incident, events } }: { detail: IncidentDetail }) 
             </>
           )}{" "}
           <span class="minor">
-            {kind !== "started" && `${offsetText(shownMs(at) - shownMs(incident.startedAt))} after the beginning`}
+            {kind !== "started" && `${durationText(shownMs(at) - shownMs(incident.startedAt))} after the beginning`}
           </span>
         </li>
       ))}

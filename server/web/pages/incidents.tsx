@@ -12,7 +12,8 @@ import {
 } from "../board/incidents.js";
 import { dataOf } from "../board/snapshot.js";
 import { withoutEmpty } from "./board.js";
-import { dayText, instantText, ageText } from "./format.js";
+import { withForm } from "./form-reader.js";
+import { ageText, dayText, instantText, weekdayText } from "./format.js";
 import { answerPage, type PagesOptions, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import { type PublishedIncident, CategoryField, IncidentList, SelectField } from "./parts.js";
@@ -21,7 +22,7 @@ type Needs = Pick<PagesOptions, "registry" | "incidents">;
 
 /** `/incidents`: the history by pages, with the parameters of `/v1/incidents`. */
 export function incidentsPageRoute({ registry, incidents }: Needs, rendered: Rendered): RequestHandler {
-  const read = incidentsReader(registry);
+  const read = withForm(incidentsReader(registry), (query) => <IncidentsFilter query={query} registry={registry} />);
   return async (request, response) => {
     const query = read(withoutEmpty(queryOf(request)));
     const snapshot = await incidentsOf(query, incidents);
@@ -51,6 +52,7 @@ function incidentsPage({ history, query, registry }: IncidentsPageProps): PagePr
   const isNewest = query.before === null;
   return {
     ...{ title: "Incidents", icon: worstOf(incidents), section: "incidents", json, generatedAt, age },
+    ...{ description: foundOf(history, query), path: `/incidents${selection}` },
     // older pages hardly change
     refreshS: isNewest ? 15 : null,
     children: (
@@ -64,8 +66,8 @@ function incidentsPage({ history, query, registry }: IncidentsPageProps): PagePr
           </p>
         )}
         {byDay(incidents).map(([day, ofDay]) => (
-          <section key={day} aria-labelledby={`day-${day}`}>
-            <h2 id={`day-${day}`}>{dayText(day, generatedAt)}</h2>
+          <section key={day} aria-labelledby={`day-${day}`} data-day={day}>
+            <h2 id={`day-${day}`}>{weekdayText(day, generatedAt)} (UTC)</h2>
             <IncidentList incidents={ofDay} names={names} now={generatedAt} />
           </section>
         ))}
@@ -161,15 +163,14 @@ function openText(count: number, of: number): string {
   return count === 1 ? "One of them is open." : `${count} of them are open.`;
 }
 
+/** The first is what the API answers without the parameter. */
 const historyStatuses = { all: "Open and closed", open: "Only open", closed: "Only closed" };
 
 /** A plain form, whose selection is the address. It starts from the newest incident again. */
 function IncidentsFilter({ query, registry }: { query: IncidentsQuery; registry: Registry }) {
-  const { days, limit, status } = incidentsParameters(registry);
+  const { days, limit } = incidentsParameters(registry);
   const venues = watchedVenues(registry).map(({ id, name }) => [id, name] as const);
-  const statuses = (status.schema.enum as (keyof typeof historyStatuses)[]).map(
-    (name) => [name === status.absent ? "" : name, historyStatuses[name]] as const,
-  );
+  const statuses = Object.entries(historyStatuses);
   return (
     <form class="filter" action="/incidents" method="get" role="search">
       <SelectField label="Venue" name="venue" choices={[["", "All venues"], ...venues]} selected={query.venue} />

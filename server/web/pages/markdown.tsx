@@ -43,7 +43,7 @@ function Entries({ entries }: { entries: readonly ContentsEntry[] }) {
 
 // Our own Markdown as HTML. HTML inside of it is shown as text.
 
-interface Heading {
+export interface Heading {
   depth: number;
   id: string;
   text: string;

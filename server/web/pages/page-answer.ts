@@ -5,13 +5,22 @@ import { answerBody, dataCache } from "../api/answer.js";
 import type { Body } from "../api/body.js";
 import type { Site } from "../api/site.js";
 import { type Boards, makeDerived, type Shown, type Snapshots, type Windows } from "../board/snapshot.js";
-import { type PageProps, pageText } from "./page.js";
+import { type PageProps, pageText, plainShell, type Shell } from "./page.js";
 
-/** What a page may load: our own files. It runs and styles nothing that stands in the page itself. */
-export const pagePolicy = [
-  ...["default-src 'none'", "style-src 'self'", "script-src 'self'", "img-src 'self'", "connect-src 'self'"],
-  ...["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"],
-].join("; ");
+/**
+ * What a page may load: our own files. It runs and styles nothing that stands in the page itself.
+ *
+ * @param others origins that its scripts may ask, too
+ */
+function policyOf(others: readonly string[]): string {
+  return [
+    ...["default-src 'none'", "style-src 'self'", "script-src 'self'", "img-src 'self'"],
+    ["connect-src 'self'", ...others].join(" "),
+    ...["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"],
+  ].join("; ");
+}
+
+export const pagePolicy = policyOf([]);
 
 /** For a page that any site may frame: it runs nothing, and loads our style sheet. */
 export const embedPolicy = [
@@ -19,9 +28,18 @@ export const embedPolicy = [
   ...["form-action 'none'", "base-uri 'none'", "frame-ancestors *"],
 ].join("; ");
 
-/** Sends a page with the cache rules of the API. */
-export async function answerPage(response: Response, body: Body, cache: string = dataCache): Promise<void> {
-  response.setHeader("Content-Security-Policy", pagePolicy);
+/**
+ * Sends a page with the cache rules of the API.
+ *
+ * @param others origins that its scripts may ask besides its own
+ */
+export async function answerPage(
+  response: Response,
+  body: Body,
+  cache: string = dataCache,
+  others: readonly string[] = [],
+): Promise<void> {
+  response.setHeader("Content-Security-Policy", policyOf(others));
   await answerBody(response, body, "text/html; charset=utf-8", cache);
 }
 
@@ -29,18 +47,18 @@ export async function answerPage(response: Response, body: Body, cache: string =
 export type Rendered = ReturnType<typeof makeRendered>;
 
 /** Room for each page of fifteen venues. */
-const mostBytes = 16_000_000;
+export const mostBytes = 16_000_000;
 
 /**
  * Renders a page again only when something that it shows has changed.
  *
- * @param notice of the operator, shown on every page; null: none
+ * @param shell of every page
  * @param limit of all pages kept, in bytes
  */
-export function makeRendered(notice: string | null = null, limit = mostBytes) {
+export function makeRendered(shell: Shell = plainShell, limit = mostBytes) {
   const derived = makeDerived(limit);
   return (key: string, shown: readonly Shown[], page: () => PageProps): Body =>
-    derived(key, shown, () => pageText(page(), notice));
+    derived(key, shown, () => pageText(page(), shell, shown.find((one) => one?.start)?.start));
 }
 
 export interface PagesOptions extends Site {

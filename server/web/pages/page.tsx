@@ -1,10 +1,15 @@
 /** What every page has around its content: head, navigation, age of its data, footer. */
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
+import { type Brand, type BrandLink, ownBrand } from "../../../shared/config/brand.js";
+import type { Site } from "../api/site.js";
+import type { Start } from "../board/snapshot.js";
 import { type Asset, assetPath } from "./assets.js";
-import { exactText, isolated } from "./format.js";
+import { brandAssets } from "./brand.js";
+import { durationText, exactText, isolated } from "./format.js";
 import type { FeedLink } from "./parts.js";
-import { language, type State } from "./words.js";
+import { Updates } from "./updates.js";
+import { language, siteWords, type State } from "./words.js";
 
 /** Entries of the navigation: the section's text and path. */
 const navigationSections = {
@@ -21,6 +26,10 @@ const navigationSections = {
 export interface PageProps {
   /** Without the name of the site. */
   title: string;
+  /** The page's answer in a sentence or two, for previews of links and for search. Absent: the title. */
+  description?: string;
+  /** Its address below the site's, with what selects its content. Absent: it has none, as the page of an error. */
+  path?: string;
   /** The sign in the browser's tab, while the data is not old. */
   icon: State;
   /** Which entry of the navigation it belongs to; null: none. */
@@ -29,6 +38,8 @@ export interface PageProps {
   json: string | null;
   /** Feeds of the same venues. */
   feeds?: FeedLink[];
+  /** What the panel of updates is about: a venue, or all of them as null. Absent: there is no panel. */
+  updatesOf?: { id: string; name: string } | null;
   /** The instant that the page shows; null where it shows none. */
   generatedAt: string | null;
   /** Set when the data is old: how old. */
@@ -39,31 +50,53 @@ export interface PageProps {
   reloads?: boolean;
   /** Classic scripts after those of every page. */
   scripts?: Asset[];
+  /** Style sheets after that of every page. */
+  styles?: Asset[];
   /** A page for a wall has neither navigation nor footer. */
   bare?: boolean;
   children: ComponentChildren;
 }
 
+/** What the operator sets of every page. */
+export interface Shell {
+  /** A sentence at the top; null: none. */
+  notice: string | null;
+  brand: Brand;
+  /** Of the site, without a slash at the end; null: the page does not say its address. */
+  baseUrl: string | null;
+}
+
+export const plainShell: Shell = { notice: null, brand: ownBrand, baseUrl: null };
+
+type OfShell = Pick<Site, "siteNotice" | "brand"> & Partial<Pick<Site, "baseUrl">>;
+
+export function shellOf({ siteNotice = null, brand = ownBrand, baseUrl }: OfShell): Shell {
+  return { notice: siteNotice, brand, baseUrl: baseUrl ?? null };
+}
+
 /**
  * Renders a whole page; texts are escaped by the library.
  *
- * @param notice of the operator; null: none
+ * @param start set while the service is starting
  */
-export function pageText(props: PageProps, notice: string | null): string {
-  return `<!doctype html>${renderToString(<Page {...props} notice={notice} />)}`;
+export function pageText(props: PageProps, shell: Shell = plainShell, start?: Start): string {
+  return `<!doctype html>${renderToString(<Page {...props} shell={shell} start={start} />)}`;
 }
 
-function Page({ children, bare = false, notice, ...props }: PageProps & { notice: string | null }) {
+type WholePageProps = PageProps & { shell: Shell; start: Start | undefined };
+
+function Page({ children, bare = false, shell, start, ...props }: WholePageProps) {
+  const { notice, brand } = shell;
   return (
     <html lang={language} dir="ltr">
-      <Head {...props} />
+      <Head {...props} shell={shell} isStarting={start?.writtenTo != null} />
       <body class={bare ? "bare" : undefined}>
         {!bare && (
           <a class="skip" href="#content">
             Skip to the content
           </a>
         )}
-        {!bare && <Header section={props.section} />}
+        {!bare && <Header section={props.section} brand={brand} hasUpdates={props.updatesOf !== undefined} />}
         <p
           id="lost"
           role="status"
@@ -74,9 +107,10 @@ function Page({ children, bare = false, notice, ...props }: PageProps & { notice
           data-title="May be old"
           data-icon={assetPath("unknown.svg")}
         />
-        <main id="content" class={props.age === null ? undefined : "old"} tabIndex={-1} data-follow={followOf(props)}>
+        <main id="content" class={props.age === null ? undefined : "old"} tabIndex={-1} {...followOf(props)}>
           {notice !== null && <p class="site-notice">{isolated(notice)}</p>}
           <div id="age">
+            {start !== undefined && <Starting start={start} />}
             {props.age !== null && (
               <p class="warning">
                 This is {props.age} old: we have nothing newer. It says nothing about the venues since then.
@@ -84,6 +118,9 @@ function Page({ children, bare = false, notice, ...props }: PageProps & { notice
             )}
           </div>
           {children}
+          {props.updatesOf !== undefined && (
+            <Updates {...{ brand, baseUrl: shell.baseUrl }} venue={props.updatesOf} feeds={props.feeds ?? []} />
+          )}
           {props.generatedAt !== null && (
             <p class="as-of">
               As of{" "}
@@ -93,9 +130,27 @@ function Page({ children, bare = false, notice, ...props }: PageProps & { notice
             </p>
           )}
         </main>
-        {!bare && <Footer json={props.json} feeds={props.feeds} />}
+        {!bare && <Footer json={props.json} feeds={props.updatesOf === undefined ? props.feeds : []} brand={brand} />}
       </body>
     </html>
+  );
+}
+
+/** In place of ages: the decisions of a history are old, and say nothing of how well the service works. */
+function Starting({ start: { writtenTo, now } }: { start: Start }) {
+  return (
+    <p class="starting" role="status">
+      <b>Starting:</b>{" "}
+      {writtenTo === null ? (
+        "nothing has been decided yet. States appear within a minute of the first measurements."
+      ) : (
+        <>
+          the history before this start is being written. It has come to{" "}
+          <time dateTime={writtenTo.toISOString()}>{exactText(writtenTo.toISOString())}</time>; still to write:{" "}
+          {durationText(Math.max(0, +now - +writtenTo))}. Then the present begins.
+        </>
+      )}
+    </p>
   );
 }
 
@@ -103,21 +158,34 @@ function Page({ children, bare = false, notice, ...props }: PageProps & { notice
 const tickS = 2;
 const slowS = 60;
 
-function followOf({ refreshS, reloads = false }: Pick<PageProps, "refreshS" | "reloads">): string | undefined {
-  if (refreshS === null) return undefined;
-  return reloads ? "reload" : String(refreshS < slowS ? tickS : refreshS);
+function followOf({ refreshS, reloads = false }: Pick<PageProps, "refreshS" | "reloads">): Record<string, unknown> {
+  if (refreshS === null) return {};
+  // an error says when to ask again, and asking earlier would count
+  if (reloads) return { "data-follow": "reload", "data-after": refreshS };
+  return { "data-follow": String(refreshS < slowS ? tickS : refreshS) };
 }
 
-function Head({ title, icon, json, feeds = [], age, refreshS, scripts = [] }: Omit<PageProps, "children">) {
-  const shown = age === null ? title : `${age} old: ${title}`;
+interface HeadProps extends Omit<PageProps, "children"> {
+  shell: Shell;
+  /** Whether what it shows is only a history that is being written. */
+  isStarting: boolean;
+}
+
+function Head(props: HeadProps) {
+  const { icon, json, feeds = [], age, refreshS, scripts = [], styles = [], shell } = props;
+  const { brand } = shell;
+  const shown = shownTitle(props);
   return (
     <head>
       <meta charSet="utf-8" />
-      <title>{`${shown} · venuewatch`}</title>
+      <title>{`${shown} · ${brand.name}`}</title>
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
       <link rel="icon" type="image/svg+xml" href={assetPath(`${age === null ? icon : "unknown"}.svg` as const)} />
-      <link rel="stylesheet" href={assetPath("style.css")} />
+      {[...(["style.css", ...styles] as Asset[]).map(assetPath), ...brandAssets(brand).styles].map((href) => (
+        <link key={href} rel="stylesheet" href={href} />
+      ))}
+      <Preview {...props} />
       {json !== null && <link rel="alternate" type="application/json" href={json} />}
       {feeds.map((feed) => (
         <link key={feed.href} rel="alternate" {...feed} />
@@ -134,11 +202,62 @@ function Head({ title, icon, json, feeds = [], age, refreshS, scripts = [] }: Om
   );
 }
 
-function Header({ section }: Pick<PageProps, "section">) {
+function shownTitle({ title, age, isStarting }: Pick<HeadProps, "title" | "age" | "isStarting">): string {
+  if (isStarting) return "Starting";
+  return age === null ? title : `${age} old: ${title}`;
+}
+
+/** The background of the style sheet, with which browsers paint their own bars. */
+export const groundColours = { light: "#f5f6f8", dark: "#101316" };
+
+/** What chats and search engines show of a link: the page's own words, and no picture that would say less. */
+function Preview({ description, path, shell: { baseUrl, brand }, ...props }: HeadProps) {
+  const title = shownTitle(props);
+  const words = dated(description ?? title, props);
+  const address = path === undefined || baseUrl === null ? null : baseUrl + path;
+  return (
+    <>
+      <meta name="description" content={words} />
+      {address !== null && <link rel="canonical" href={address} />}
+      <meta property="og:type" content="website" />
+      <meta property="og:site_name" content={brand.name} />
+      <meta property="og:title" content={title} />
+      <meta property="og:description" content={words} />
+      {address !== null && <meta property="og:url" content={address} />}
+      {Object.entries(groundColours).map(([scheme, colour]) => (
+        <meta key={scheme} name="theme-color" media={`(prefers-color-scheme: ${scheme})`} content={colour} />
+      ))}
+    </>
+  );
+}
+
+/** Chats keep a preview for years: what may change is said with its instant. */
+function dated(
+  words: string,
+  { age, generatedAt, refreshS }: Pick<PageProps, "age" | "generatedAt" | "refreshS">,
+): string {
+  const past = age === null ? words : `${siteWords.ago(age)} ${words}`;
+  return generatedAt === null || refreshS === null ? past : `${past} As of ${exactText(generatedAt)}.`;
+}
+
+interface HeaderProps extends Pick<PageProps, "section"> {
+  brand: Brand;
+  hasUpdates: boolean;
+}
+
+function Header({ section, brand, hasUpdates }: HeaderProps) {
+  const { logo } = brandAssets(brand);
   return (
     <header>
       <a class="name" href="/">
-        venuewatch
+        {logo === null ? (
+          <svg class="mark-of-site" viewBox="0 0 24 24" aria-hidden="true">
+            <path d="M2 12h4.5l3-8 5 16 3-8H22v2.4h-3l-4.6 9.2-4.9-15.4-1.6 6.2H2z" />
+          </svg>
+        ) : (
+          <img class="logo" src={logo} alt="" />
+        )}
+        {isolated(brand.name)}
       </a>
       <nav aria-label="Pages">
         <ul>
@@ -151,6 +270,11 @@ function Header({ section }: Pick<PageProps, "section">) {
           ))}
         </ul>
       </nav>
+      {hasUpdates && (
+        <a class="get-updates" href="#updates">
+          Get updates
+        </a>
+      )}
       <button id="clock" type="button" hidden data-local="Show local time" data-utc="Show UTC">
         Show local time
       </button>
@@ -158,7 +282,7 @@ function Header({ section }: Pick<PageProps, "section">) {
   );
 }
 
-function Footer({ json, feeds = [] }: Pick<PageProps, "json" | "feeds">) {
+function Footer({ json, feeds = [], brand }: Pick<PageProps, "json" | "feeds"> & { brand: Brand }) {
   return (
     <footer>
       <ul>
@@ -183,7 +307,22 @@ function Footer({ json, feeds = [] }: Pick<PageProps, "json" | "feeds">) {
             </a>
           </li>
         ))}
+        {operatorLinks(brand).map(({ text, href }) => (
+          <li key={`${text} ${href}`}>
+            <a href={href}>{isolated(text)}</a>
+          </li>
+        ))}
       </ul>
     </footer>
   );
+}
+
+/** The operator's own addresses, with our words for those that have a setting of their own. */
+export function operatorLinks({ links, contact, imprint, privacy }: Brand): BrandLink[] {
+  const named = [
+    ["Contact", contact],
+    ["Imprint", imprint],
+    ["Privacy", privacy],
+  ] as const;
+  return [...links, ...named.flatMap(([text, href]) => (href === null ? [] : [{ text, href }]))];
 }

@@ -6,8 +6,19 @@ import type { incident } from "../board/incidents.js";
 import type { AnnouncedMaintenance, Maintenance } from "../board/maintenance.js";
 import type { regionsResponse } from "../board/regions.js";
 import type { uptimeDay } from "../board/status.js";
-import { durationText, exactText, instantText, isolated, maintenanceText, msText, sinceMs } from "./format.js";
-import { boardWords, categoryWords, siteWords, type State, stateWords } from "./words.js";
+import {
+  datedText,
+  durationText,
+  exactText,
+  instantText,
+  isolated,
+  maintenanceText,
+  msText,
+  sinceMs,
+  whereText,
+} from "./format.js";
+import { lookOf, stateRank } from "./states.js";
+import { categoryWords, siteWords, type State, troubleWords } from "./words.js";
 
 export type PublishedIncident = TypeOf<typeof incident>;
 
@@ -50,10 +61,10 @@ export function DayBars({ days }: { days: readonly Day[] }) {
 }
 
 /** By the worst that was measured on that day. Little without trouble does not make a day without trouble. */
-function kindOf({ measuredMinutes, coveragePct, downMinutes, degradedMinutes }: Day): Kind {
+function kindOf({ measuredMinutes, coveragePct, downMinutes, degradedMinutes, incidents }: Day): Kind {
   if (measuredMinutes === 0) return "unmeasured";
   if (downMinutes! > 0) return "outage";
-  if (degradedMinutes! > 0) return "degraded";
+  if (degradedMinutes! > 0 || incidents > 0) return "degraded";
   return coveragePct! < leastCoveragePct ? "partly" : "operational";
 }
 
@@ -73,7 +84,15 @@ function pathOf(kinds: readonly Kind[], kind: keyof typeof dayTops): string {
 }
 
 function daysText(count: Record<"operational" | "degraded" | "outage" | "partly" | "unmeasured", number>): string {
-  return `90 days: ${count.operational} without trouble, ${count.degraded} with degraded minutes, ${count.outage} with down minutes, ${count.partly} measured less than half without trouble, ${count.unmeasured} not measured`;
+  const parts = [
+    [count.operational, "without trouble"],
+    [count.degraded, "degraded"],
+    [count.outage, "with down minutes"],
+    [count.partly, "measured less than half without trouble"],
+    [count.unmeasured, "not measured"],
+  ] as const;
+  const said = parts.filter(([days]) => days > 0).map(([days, what]) => `${days} ${what}`);
+  return `90 days: ${said.join(", ")}`;
 }
 
 /** A feed that a page advertises: its media type, title and address. */
@@ -124,7 +143,7 @@ export interface HeadlineProps {
 /** The answer of a page as its heading. What is old is said of then, and without the sign of a present state. */
 export function Headline({ state, age, answer = "", more = "" }: HeadlineProps) {
   return (
-    <h1 class="headline">
+    <h1 class={`headline of-${age === null ? state : "unknown"}`}>
       <Sign state={age === null ? state : "unknown"} />
       <span>
         {age !== null && `${siteWords.ago(age)} `}
@@ -136,25 +155,23 @@ export function Headline({ state, age, answer = "", more = "" }: HeadlineProps) 
 
 export interface IncidentListProps {
   incidents: readonly PublishedIncident[];
-  /** Of an incident's venue, by its slug; they are only named. */
-  others?: ReadonlyMap<string, readonly PublishedIncident[]>;
   /** Of venues by id. */
   names: ReadonlyMap<string, string>;
   now: string;
 }
 
-/** Incidents with what, where, since when, and what the venue says. */
-export function IncidentList({ incidents, others, names, now }: IncidentListProps) {
+/** Incidents with what, where, since when, and what the venue says; those of one outage together. */
+export function IncidentList({ incidents, names, now }: IncidentListProps) {
   return (
     <ul class="incidents">
-      {incidents.map((incident) => (
+      {outagesOf(incidents).map(([incident, ...others]) => (
         <li key={incident.slug} data-key={incident.slug}>
           <StateWord state={incident.severity} fault={incident.fault} />{" "}
           <a href={`/incidents/${incident.slug}`}>
             {isolated(names.get(incident.venue) ?? incident.venue)}: {isolated(incident.label)}
           </a>{" "}
           <span class="minor">
-            {incident.regions.length > 0 && `${boardWords.seenBy(incident.regions.length, incident.counted)}, `}
+            {incident.regions.length > 0 && `${whereText({ saw: incident.regions.length, of: incident.counted })}, `}
             began <Instant at={incident.startedAt} now={now} />,{" "}
             {incident.durationSeconds === null ? (
               <>
@@ -163,12 +180,35 @@ export function IncidentList({ incidents, others, names, now }: IncidentListProp
             ) : (
               `lasted ${durationText(incident.durationSeconds * 1000)}`
             )}
-            . {venueSays(incident, now)} <Others incidents={others?.get(incident.slug) ?? []} />
+            . {venueSays(incident, now)} <Others incidents={others} />
           </span>
         </li>
       ))}
     </ul>
   );
+}
+
+type Outage = [worst: PublishedIncident, ...others: PublishedIncident[]];
+
+/**
+ * One outage often makes several incidents of a venue, one for each component. Those of a venue that overlap are one
+ * outage, with the worst first.
+ */
+export function outagesOf(incidents: readonly PublishedIncident[]): Outage[] {
+  const outages: Outage[] = [];
+  for (const incident of incidents) {
+    const known = outages.find((outage) =>
+      outage.some((one) => one.venue === incident.venue && overlap(one, incident)),
+    );
+    if (known) known.push(incident);
+    else outages.push([incident]);
+  }
+  return outages.map((outage) => outage.sort((a, b) => stateRank(a.peakSeverity) - stateRank(b.peakSeverity)));
+}
+
+function overlap(one: PublishedIncident, other: PublishedIncident): boolean {
+  const isOver = (ended: PublishedIncident, at: string) => ended.endedAt !== null && ended.endedAt < at;
+  return !isOver(one, other.startedAt) && !isOver(other, one.startedAt);
 }
 
 function Others({ incidents }: { incidents: readonly PublishedIncident[] }) {
@@ -188,13 +228,21 @@ function Others({ incidents }: { incidents: readonly PublishedIncident[] }) {
 }
 
 /** Whether the venue has said anything; silence means something only where we could have heard it. */
-function venueSays({ maintenance, official, officialObserved }: PublishedIncident, now: string): string {
+function venueSays(incident: PublishedIncident, now: string): string {
+  const { maintenance, officialObserved } = incident;
+  const official = noticeAbout(incident);
   const announced =
     maintenance === null ? "" : `In ${maintenanceText(maintenance, now)}: ${isolated(maintenance.title)}.`;
   if (official !== null) return `${announced} The venue's notice nearest in time: ${isolated(official.title)}.`.trim();
   if (maintenance !== null) return announced;
   if (officialObserved === null) return "The venue has no status feed that we can read.";
-  return officialObserved ? "The venue's feed has no notice of it." : "We could not read what the venue says.";
+  return officialObserved ? "Nothing on the venue's page about that time." : "We could not read what the venue says.";
+}
+
+/** The notice beside an incident, unless it was over before that began. */
+export function noticeAbout({ official, startedAt }: PublishedIncident): PublishedIncident["official"] {
+  if (official === null) return null;
+  return official.resolvedAt !== null && official.resolvedAt < startedAt ? null : official;
 }
 
 /** The maintenance that a venue announced and that is under way or overran, after its state; nothing without one. */
@@ -256,6 +304,11 @@ export function ExactInstant({ at }: { at: string }) {
   );
 }
 
+/** With the day, also where it is that of the page. */
+export function DatedInstant({ at, now }: { at: string; now: string }) {
+  return <time dateTime={at}>{datedText(at, now)}</time>;
+}
+
 /** The time from an instant until that of the page. */
 export function Elapsed({ from, now }: { from: string; now: string }) {
   return <time dateTime={from}>{durationText(sinceMs(from, now))}</time>;
@@ -267,8 +320,10 @@ export type RegionSummary = Regions["regions"][number];
 /** Whether a region can be relied on, as a sign and in words. */
 export function healthOf(region: RegionSummary): [state: State, word: string] {
   if (region.impaired !== null) return ["outage", "impaired: its votes are not counted"];
-  if (!region.reporting) return ["unknown", "sends nothing: its votes are not counted"];
-  if (region.troubles.length > 0) return ["degraded", "has trouble of its own"];
+  const [trouble] = region.troubles;
+  if (!region.reporting)
+    return ["unknown", `${trouble ? troubleWords[trouble.kind] : "sends nothing"}: its votes are not counted`];
+  if (trouble) return ["degraded", troubleWords[trouble.kind]];
   return ["operational", "reports"];
 }
 
@@ -325,43 +380,6 @@ export function StateWord({ state, fault = null }: { state: State; fault?: Fault
   );
 }
 
-const limitedWord = "Limits our requests";
-
-export function isTrouble(state: State): boolean {
-  return state === "degraded" || state === "outage";
-}
-
-/** Worst first. */
-export function stateRank(state: State): number {
-  return ["outage", "degraded", "unknown", "operational"].indexOf(state);
-}
-
-/** How a state looks and reads. Limits alone make nothing worse than degraded, so an outage has other reasons, too. */
-export function lookOf(state: State, fault: Fault | null): { state: State; word: string } {
-  return { state, word: isOnlyLimiting(state, fault) ? limitedWord : stateWords[state] };
-}
-
-/** A venue that limits our requests answers: that is its trouble, and it is not called degraded. */
-export function isOnlyLimiting(state: State, fault: Fault | null): boolean {
-  return state === "degraded" && fault === "limited";
-}
-
-/** What a region sees of a component. Of one that was never good, or has ended, bad samples say nothing. */
-export function seenState(state: State, unknownBecause: { reason: string } | null): State {
-  return isUnjudged(unknownBecause) ? "unknown" : state;
-}
-
-export function isUnjudged(unknownBecause: { reason: string } | null): boolean {
-  return unknownBecause?.reason === "never" || unknownBecause?.reason === "ended";
-}
-
-/** What all of a venue's components in trouble have in common; null: they have several faults, or there are none. */
-export function commonFault(components: readonly { state: State; fault: Fault | null }[]): Fault | null {
-  const troubled = components.filter(({ state }) => isTrouble(state));
-  const [first] = troubled;
-  return first !== undefined && troubled.every(({ fault }) => fault === first.fault) ? first.fault : null;
-}
-
 /** A table that scrolls by itself where it is wider than the page. */
 export function TableFrame({ caption, children }: { caption: string; children: ComponentChildren }) {
   return (
@@ -416,6 +434,26 @@ export function WebLink({ address, children }: { address: string | null; childre
     <a href={address} rel="noreferrer nofollow">
       {children}
     </a>
+  );
+}
+
+/**
+ * Only for readers with JavaScript (browser/copy.ts). The style sheet shows its name, so that the text of the page is
+ * the same for all.
+ *
+ * @param path an address below that of the page, which is copied whole; otherwise `text` is copied
+ */
+export function CopyButton({ label, text, path }: { label: string; text?: string; path?: string }) {
+  return (
+    <button
+      type="button"
+      class="scripted"
+      aria-label={label}
+      data-copy={text ?? path}
+      data-copy-path={String(path !== undefined)}
+      data-done="Copied"
+      data-failed="Your browser does not allow this page to copy"
+    />
   );
 }
 
@@ -511,7 +549,7 @@ const sparklineArea = { width: 96, height: 22 };
 /** A line of latencies from zero, with gaps where nothing was measured. */
 export function Sparkline({ values }: { values: readonly (number | null)[] }) {
   const known = values.filter((value) => value !== null);
-  if (known.length === 0) return <span class="none">No latency measured in the last 24 hours</span>;
+  if (known.length === 0) return <span class="none">no data</span>;
   const most = Math.max(...known);
   const label = `Median latency by hour, from ${msText(Math.min(...known))} to ${msText(most)}`;
   return (

@@ -2,12 +2,23 @@ import type {
   HeaderObject,
   OpenAPIObject,
   OperationObject,
+  ParameterObject,
   ReferenceObject,
   ResponseObject,
   SchemaObject,
 } from "openapi3-ts/oas31";
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, createContext } from "preact";
+import { useContext } from "preact/hooks";
 import { TableFrame } from "./parts.js";
+
+/** The address at which a schema, an answer or a header is described, by its name: they are on several pages. */
+export const Places = createContext((name: string) => `#${name}`);
+
+/** A link to where something is described. */
+export function PlaceLink({ name, children }: { name: string; children: ComponentChildren }) {
+  const placeOf = useContext(Places);
+  return <a href={placeOf(name)}>{children}</a>;
+}
 
 export interface FieldsTableProps {
   document: OpenAPIObject;
@@ -66,7 +77,7 @@ interface BodyField {
 }
 
 /** All fields of an object, each before its own parts. Those of named schemas are left to their own tables. */
-function fieldsOf({ properties = {}, required = [] }: SchemaObject, within = ""): BodyField[] {
+export function fieldsOf({ properties = {}, required = [] }: SchemaObject, within = ""): BodyField[] {
   return Object.entries(properties).flatMap(([name, part]) => [
     { within, name, part, isOptional: !required.includes(name) },
     ...fieldsInside(part, `${within}${name}`),
@@ -84,7 +95,7 @@ function fieldsInside(part: SchemaPart, path: string): BodyField[] {
 /** What values a schema allows, in words. */
 export function SchemaType({ part }: { part: SchemaPart }) {
   const name = referredName(part);
-  if (name !== null) return <a href={`#${name}`}>{name}</a>;
+  if (name !== null) return <PlaceLink name={name}>{name}</PlaceLink>;
   const schema = part as SchemaObject;
   const { anyOf, items, type, format, minItems, maxItems } = schema;
   if (anyOf)
@@ -165,6 +176,41 @@ export function ReferenceTable({ caption, columns, children }: ReferenceTablePro
       <tbody>{children}</tbody>
     </TableFrame>
   );
+}
+
+export interface ParametersTableProps {
+  caption: string;
+  parameters: readonly ParameterObject[];
+}
+
+/** Of an operation, or its headers. */
+export function ParametersTable({ caption, parameters }: ParametersTableProps) {
+  return (
+    <ReferenceTable caption={caption} columns={["Name", "Values", "Default", "Meaning"]}>
+      {parameters.map((parameter) => (
+        <tr key={parameter.name}>
+          <th scope="row">
+            <code>{parameter.name}</code>
+          </th>
+          <td>
+            <SchemaType part={parameter.schema!} />
+          </td>
+          <td>
+            <DefaultValue {...parameter} />
+          </td>
+          <td>
+            <Described text={parameter.description ?? ""} />
+          </td>
+        </tr>
+      ))}
+    </ReferenceTable>
+  );
+}
+
+function DefaultValue({ required, schema }: ParameterObject) {
+  const value = (schema as SchemaObject).default as string | number | undefined;
+  if (required) return <>required</>;
+  return value === undefined ? <>none</> : <code>{value}</code>;
 }
 
 /** A description from the schemas, in which code and addresses are marked. */
@@ -259,4 +305,13 @@ export function operationsOf({ paths, webhooks }: OpenAPIObject, tag: string): D
     operation: (item as { post: OperationObject }).post,
   }));
   return [...called, ...received].filter(({ operation }) => operation.tags?.includes(tag));
+}
+
+/** The page of a group of operations. */
+export function groupPath(group: string): string {
+  return `/docs/api/${group}`;
+}
+
+export function headingOf({ method, path }: DescribedOperation): string {
+  return `${method} ${path ?? "to your receiver of alerts"}`;
 }

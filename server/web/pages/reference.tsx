@@ -1,4 +1,5 @@
-/** The reference of the API, made of its OpenAPI document alone. */
+/** The reference of the API, made of its OpenAPI document alone: an index, and a page for each group of operations. */
+import type { ComponentChildren } from "preact";
 import type {
   HeaderObject,
   MediaTypeObject,
@@ -9,7 +10,8 @@ import type {
   ResponseObject,
   SchemaObject,
 } from "openapi3-ts/oas31";
-import { Contents, markdownHtml } from "./markdown.js";
+import { DocsSearchForm } from "./docs-search.js";
+import { markdownHtml } from "./markdown.js";
 import type { PageProps } from "./page.js";
 import {
   answerOf,
@@ -18,8 +20,13 @@ import {
   Described,
   type DescribedOperation,
   FieldsTable,
+  groupPath,
   headerOf,
+  headingOf,
   operationsOf,
+  ParametersTable,
+  PlaceLink,
+  Places,
   PostSample,
   ReferenceTable,
   referredName,
@@ -28,66 +35,56 @@ import {
 } from "./reference-tables.js";
 import { referenceWords } from "./words.js";
 
-export function referencePage(document: OpenAPIObject): PageProps {
-  const title = "API reference";
-  const groups = groupsOf(document);
-  const homes = homesOf(document, groups);
-  const shared = Object.keys(document.components!.schemas!).filter((name) => name !== "Problem" && !homes.has(name));
-  return {
-    ...{ title, icon: "unknown", section: "docs", json: "/openapi.json" },
-    ...{ generatedAt: null, age: null, refreshS: null },
-    children: (
-      <>
-        <h1>{title}</h1>
-        <div class="document">
-          {document.info.description!.split("\n\n").map((paragraph) => (
-            <p key={paragraph}>
-              <Described text={paragraph} />
-            </p>
-          ))}
-          <p>All addresses are below this one:</p>
-          <Code text={document.servers![0]!.url} />
-        </div>
-        <Contents entries={[...groups.map(entryOf), ...lastEntries]} />
-        <div class="document">
-          {groups.map((group) => (
-            <GroupSection key={group.id} {...{ document, group, homes }} />
-          ))}
-          <AnswersSection document={document} />
-          <SharedTypes document={document} names={shared} />
-        </div>
-      </>
-    ),
-  };
+const title = "API reference";
+
+/** The pages of the reference by path. */
+export function referencePages(document: OpenAPIObject): Map<string, () => PageProps> {
+  const reference = referenceOf(document);
+  return new Map([
+    ["/docs/api", () => indexPage(reference)],
+    ...reference.groups.map((group) => [group.path, () => groupPage(reference, group)] as const),
+    [answersPath, () => answersPage(reference)],
+    [typesPath, () => typesPage(reference)],
+  ]);
+}
+
+const answersPath = "/docs/api/answers";
+const typesPath = "/docs/api/types";
+
+interface Reference {
+  document: OpenAPIObject;
+  groups: readonly OperationGroup[];
+  /** The operation below which each named body is described, by the body's name. */
+  homes: ReadonlyMap<string, string>;
+  /** Names of what several bodies share. */
+  shared: readonly string[];
+  /** Where each named thing is described. */
+  placeOf: (name: string) => string;
 }
 
 interface OperationGroup {
-  id: string;
+  path: string;
   title: string;
   operations: DescribedOperation[];
 }
 
-function groupsOf(document: OpenAPIObject): OperationGroup[] {
-  return document.tags!.map(({ name, description }) => ({
-    id: `group-${name}`,
+function referenceOf(document: OpenAPIObject): Reference {
+  const groups = document.tags!.map(({ name, description }) => ({
+    path: groupPath(name),
     title: description!.replace(/\.$/, ""),
     operations: operationsOf(document, name),
   }));
-}
-
-type GroupSectionProps = Pick<OperationSectionProps, "document" | "homes"> & { group: OperationGroup };
-
-function GroupSection({ document, group: { id, title, operations }, homes }: GroupSectionProps) {
-  return (
-    <section aria-labelledby={id}>
-      <h2 id={id}>
-        <a href={`#${id}`}>{title}</a>
-      </h2>
-      {operations.map((described) => (
-        <OperationSection key={described.operation.operationId} {...{ document, described, homes }} />
-      ))}
-    </section>
+  const homes = homesOf(document, groups);
+  const shared = Object.keys(document.components!.schemas!).filter((name) => name !== "Problem" && !homes.has(name));
+  const paths = new Map(
+    groups.flatMap(({ path, operations }) => operations.map(({ operation }) => [operation.operationId!, path])),
   );
+  const placeOf = (name: string) => {
+    const home = homes.get(name);
+    if (home !== undefined) return `${paths.get(home)!}#${name}`;
+    return `${shared.includes(name) ? typesPath : answersPath}#${name}`;
+  };
+  return { document, groups, homes, shared, placeOf };
 }
 
 /** The first operation with each named body describes it; the others link there. */
@@ -104,36 +101,181 @@ function homesOf(document: OpenAPIObject, groups: readonly OperationGroup[]): Re
   return homes;
 }
 
-function entryOf({ id, title, operations }: OperationGroup) {
-  const parts = operations.map((described) => ({
-    id: described.operation.operationId!,
-    text: headingOf(described),
-    parts: [],
-  }));
-  return { id, text: title, parts };
+function indexPage({ document, groups, homes, shared, placeOf }: Reference): PageProps {
+  const schemas = [...homes.keys(), ...shared, "Problem"].sort((a, b) => a.localeCompare(b, "en"));
+  return {
+    ...pageOf(title, "/docs/api"),
+    children: (
+      <>
+        <h1>{title}</h1>
+        <DocsSearchForm />
+        <div class="document">
+          {document.info.description!.split("\n\n").map((paragraph) => (
+            <p key={paragraph}>
+              <Described text={paragraph} />
+            </p>
+          ))}
+          <p>All addresses are below this one:</p>
+          <Code text={document.servers![0]!.url} />
+        </div>
+        {groups.map(({ path, title, operations }) => (
+          <section key={path}>
+            <h2>
+              <a href={path}>{title}</a>
+            </h2>
+            <OperationList path={path} operations={operations} />
+          </section>
+        ))}
+        <h2>
+          <a href={answersPath} id="answers">
+            {referenceWords.answers}
+          </a>
+        </h2>
+        <h2>
+          <a href={typesPath} id="types">
+            Shared types
+          </a>
+        </h2>
+        <h2>All bodies and types</h2>
+        <ul class="contents">
+          {schemas.map((name) => (
+            <li key={name}>
+              <a id={name} href={placeOf(name)}>
+                {name}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <p>
+          <a href="/openapi.json">The same as an OpenAPI document, for generators of clients</a>
+        </p>
+      </>
+    ),
+  };
 }
 
-const lastEntries = [
-  { id: "answers", text: referenceWords.answers, parts: [] },
-  { id: "types", text: "Shared types", parts: [] },
-];
+/** The ids are those of the operations, so that links to the reference as one page still lead to them. */
+function OperationList({ path, operations }: Pick<OperationGroup, "path" | "operations">) {
+  return (
+    <dl class="index">
+      {operations.map((described) => {
+        const id = described.operation.operationId!;
+        return (
+          <div key={id} id={id}>
+            <dt>
+              <a href={`${path}#${id}`}>{headingOf(described)}</a>
+            </dt>
+            <dd>{described.operation.summary}</dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
+}
+
+function groupPage(reference: Reference, { path, title, operations }: OperationGroup): PageProps {
+  const { document, homes } = reference;
+  return besideList(
+    reference,
+    { path, title },
+    operations.map((described) => (
+      <OperationSection key={described.operation.operationId} {...{ document, described, homes }} />
+    )),
+  );
+}
+
+function pageOf(title: string, path: string): Omit<PageProps, "children"> {
+  return {
+    ...{ title, icon: "unknown", section: "docs", json: "/openapi.json", path },
+    ...{ generatedAt: null, age: null, refreshS: null },
+    description: "Every address, parameter and field of the public, read-only API, with examples to copy.",
+  };
+}
+
+/** A page of the reference, with the list of all of them. */
+function besideList(
+  { groups, placeOf }: Reference,
+  { path, title }: { path: string; title: string },
+  content: ComponentChildren,
+): PageProps {
+  const entries = [
+    ...groups,
+    { path: answersPath, title: referenceWords.answers, operations: [] },
+    { path: typesPath, title: "Shared types", operations: [] },
+  ];
+  return {
+    ...pageOf(`${title}: API reference`, path),
+    children: (
+      <div class="beside">
+        <nav aria-label="API reference">
+          <DocsSearchForm />
+          <ul>
+            <li>
+              <a href="/docs/api">All operations</a>
+            </li>
+            {entries.map((entry) => (
+              <li key={entry.path}>
+                <a href={entry.path} aria-current={entry.path === path ? "page" : undefined}>
+                  {entry.title}
+                </a>
+                {entry.path === path && <OperationLinks operations={entry.operations} />}
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div class="document">
+          <h1>{title}</h1>
+          <Places.Provider value={placeOf}>{content}</Places.Provider>
+        </div>
+      </div>
+    ),
+  };
+}
+
+/** Those of the page itself. */
+function OperationLinks({ operations }: { operations: readonly DescribedOperation[] }) {
+  if (operations.length === 0) return null;
+  return (
+    <ul>
+      {operations.map((described) => (
+        <li key={described.operation.operationId}>
+          <a href={`#${described.operation.operationId}`}>{headingOf(described)}</a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function typesPage(reference: Reference): PageProps {
+  const { document, shared } = reference;
+  return besideList(
+    reference,
+    { path: typesPath, title: "Shared types" },
+    <SharedTypes document={document} names={shared} />,
+  );
+}
+
+function answersPage(reference: Reference): PageProps {
+  return besideList(
+    reference,
+    { path: answersPath, title: referenceWords.answers },
+    <Answers document={reference.document} />,
+  );
+}
 
 /** Parts of several bodies, each described once. */
 function SharedTypes({ document, names }: { document: OpenAPIObject; names: readonly string[] }) {
   return (
-    <section aria-labelledby="types">
-      <h2 id="types">
-        <a href="#types">Shared types</a>
-      </h2>
+    <>
       {names.map((name) => (
         <section key={name} aria-labelledby={name}>
-          <h3 id={name}>
+          <h2 id={name}>
             <a href={`#${name}`}>{name}</a>
-          </h3>
+          </h2>
           <SharedType document={document} schema={schemaOf(document, { $ref: name })} name={name} />
         </section>
       ))}
-    </section>
+    </>
   );
 }
 
@@ -167,9 +309,9 @@ function OperationSection({ document, described, homes }: OperationSectionProps)
   const parameters = (operation.parameters ?? []) as ParameterObject[];
   return (
     <section aria-labelledby={id}>
-      <h3 id={id}>
+      <h2 id={id}>
         <a href={`#${id}`}>{headingOf(described)}</a>
-      </h3>
+      </h2>
       <p>
         <b>{operation.summary}</b>
       </p>
@@ -190,10 +332,6 @@ function OperationSection({ document, described, homes }: OperationSectionProps)
   );
 }
 
-export function headingOf({ method, path }: DescribedOperation): string {
-  return `${method} ${path ?? "to your receiver of alerts"}`;
-}
-
 /** What a client sends and gets. */
 function Answered({ document, described: { path, operation }, homes }: OperationSectionProps) {
   const sent = Object.entries((operation.requestBody as RequestBodyObject | undefined)?.content ?? {});
@@ -203,17 +341,17 @@ function Answered({ document, described: { path, operation }, homes }: Operation
   const url = `${document.servers![0]!.url}${addressOf(path!, (operation.parameters ?? []) as ParameterObject[])}`;
   return (
     <>
-      <h4>Examples to copy</h4>
+      <h3>Examples to copy</h3>
       {sent.length > 0 ? (
         <PostSample url={url} body={JSON.stringify(sent[0]![1].example)} />
       ) : (
         <CodeSamples url={url} isJson={"application/json" in content} isFile={"Content-Disposition" in headers} />
       )}
-      {sent.length > 0 && <h4>Body</h4>}
+      {sent.length > 0 && <h3>Body</h3>}
       {sent.map(([type, media]) => (
         <AnswerBody key={type} {...{ document, homes, operation, type, media }} caption="Body" />
       ))}
-      <h4>Response</h4>
+      <h3>Response</h3>
       {Object.entries(content).map(([type, media]) => (
         <AnswerBody key={type} {...{ document, homes, operation, type, media }} />
       ))}
@@ -246,7 +384,7 @@ function Received({ document, described: { operation }, homes }: OperationSectio
 
   return (
     <>
-      <h4>Body</h4>
+      <h3>Body</h3>
       {Object.entries(content).map(([type, media]) => (
         <AnswerBody key={type} {...{ document, homes, operation, type, media }} />
       ))}
@@ -268,40 +406,6 @@ function parametersOfText(name: string): string {
 
 function headersOfText(name: string): string {
   return `Headers of ${name}`;
-}
-
-export interface ParametersTableProps {
-  caption: string;
-  parameters: readonly ParameterObject[];
-}
-
-function ParametersTable({ caption, parameters }: ParametersTableProps) {
-  return (
-    <ReferenceTable caption={caption} columns={["Name", "Values", "Default", "Meaning"]}>
-      {parameters.map((parameter) => (
-        <tr key={parameter.name}>
-          <th scope="row">
-            <code>{parameter.name}</code>
-          </th>
-          <td>
-            <SchemaType part={parameter.schema!} />
-          </td>
-          <td>
-            <DefaultValue {...parameter} />
-          </td>
-          <td>
-            <Described text={parameter.description ?? ""} />
-          </td>
-        </tr>
-      ))}
-    </ReferenceTable>
-  );
-}
-
-function DefaultValue({ required, schema }: ParameterObject) {
-  const value = (schema as SchemaObject).default as string | number | undefined;
-  if (required) return <>required</>;
-  return value === undefined ? <>none</> : <code>{value}</code>;
 }
 
 export interface AnswerBodyProps {
@@ -341,19 +445,19 @@ function AnswerBody({ document, homes, operation, type, media, caption }: Answer
   if (name !== null && homes.get(name) !== operation.operationId)
     return (
       <p>
-        The fields are those of <a href={`#${name}`}>{name}</a>.
+        The fields are those of <PlaceLink name={name}>{name}</PlaceLink>.
       </p>
     );
+  const fields = caption ?? referenceWords.fieldsOf(name ?? operation.operationId!);
   return (
     <div id={name ?? undefined}>
       <p>
         <code>{type}</code>: <Described text={schema.description ?? ""} />
       </p>
-      <FieldsTable
-        document={document}
-        schema={schema}
-        caption={caption ?? referenceWords.fieldsOf(name ?? operation.operationId!)}
-      />
+      <details>
+        <summary>{fields}</summary>
+        <FieldsTable document={document} schema={schema} caption={fields} />
+      </details>
     </div>
   );
 }
@@ -369,7 +473,7 @@ function OtherAnswers({ document, statuses }: { document: OpenAPIObject; statuse
       {statuses.map(([status, part], at) => (
         <>
           {at > 0 && ", "}
-          <a href={`#${ids.get(referredName(part)!)}`}>{statusText(status)}</a>
+          <PlaceLink name={ids.get(referredName(part)!)!}>{statusText(status)}</PlaceLink>
         </>
       ))}
     </p>
@@ -380,15 +484,12 @@ function statusText(status: string): string {
   return status === "default" ? "errors of any request" : status;
 }
 
-function AnswersSection({ document }: { document: OpenAPIObject }) {
+function Answers({ document }: { document: OpenAPIObject }) {
   const ids = answerIds(document);
   const answers = Object.entries(document.components!.responses!).filter(([name]) => ids.get(name) === name);
   const problem = { $ref: "#/components/schemas/Problem" };
   return (
-    <section aria-labelledby="answers">
-      <h2 id="answers">
-        <a href="#answers">{referenceWords.answers}</a>
-      </h2>
+    <>
       {answers.map(([name, answer]) => (
         <Answer key={name} name={name} answer={answer as ResponseObject} />
       ))}
@@ -399,7 +500,7 @@ function AnswersSection({ document }: { document: OpenAPIObject }) {
         caption={referenceWords.fieldsOf("Problem")}
       />
       <HeadersTable document={document} />
-    </section>
+    </>
   );
 }
 
@@ -408,9 +509,9 @@ function Answer({ name, answer }: { name: string; answer: ResponseObject }) {
   const example: unknown = Object.values(content)[0]?.example;
   return (
     <section aria-labelledby={name}>
-      <h3 id={name}>
+      <h2 id={name}>
         <a href={`#${name}`}>{headingOfAnswer(name)}</a>
-      </h3>
+      </h2>
       <p>
         {description} Headers: <HeaderNames headers={headers} />.
       </p>
@@ -435,7 +536,7 @@ function HeaderNames({ headers }: { headers: Record<string, HeaderObject | Refer
         return (
           <>
             {at > 0 && ", "}
-            {shared === null ? <code>{name}</code> : <a href={`#header-${shared}`}>{name}</a>}
+            {shared === null ? <code>{name}</code> : <PlaceLink name={`header-${shared}`}>{name}</PlaceLink>}
           </>
         );
       })}

@@ -46,6 +46,7 @@ function regionsPage({ regions, names }: RegionsPageProps): PageProps {
   const title = `Regions: ${headlineOf(regions)}`.replace(/\.$/, "");
   return {
     ...{ title, icon: healthOfAll(regions), section: "regions", json: "/v1/regions", generatedAt, age, refreshS: 15 },
+    ...{ description: headlineOf(regions), path: "/regions" },
     children: (
       <>
         <h1>{headlineOf(regions)}</h1>

@@ -41,6 +41,7 @@ function transfersPage(transfers: Transfers): PageProps {
   return {
     ...{ title: headline.replace(/\.$/, ""), icon, section: "transfers", json: "/v1/transfers" },
     ...{ generatedAt: now, age, refreshS: 60, feeds: transferFeedLinks(null) },
+    ...{ description: headline, path: "/transfers" },
     children: (
       <>
         <h1>{headline}</h1>

@@ -145,7 +145,10 @@ function DayTable({ days, now }: { days: VenueDetail["days"]; now: string }) {
             <td class="figure">{boundsText(day)}</td>
             <td class="figure">{coverageText(day.coveragePct)}</td>
             <td class="figure">{minutesText(day.downMinutes)}</td>
-            <td class="figure">{minutesText(day.degradedMinutes)}</td>
+            <td class="figure">
+              {minutesText(day.degradedMinutes)}
+              {day.incidents > 0 && `, ${day.incidents} ${day.incidents === 1 ? "incident" : "incidents"}`}
+            </td>
           </tr>
         ))}
       </tbody>

@@ -19,7 +19,8 @@ import { component, componentLabel, fault, presentFault } from "../board/compone
 import { publishedRules } from "../board/thresholds.js";
 import type { exchangeResponse } from "../board/venue.js";
 import { counted, dayText, durationText, isolated, msText, percentText, sinceMs, spanText } from "./format.js";
-import { isTrouble, isUnjudged, stateRank, seenState, Sign, StateWord, TableFrame, TableHead } from "./parts.js";
+import { Sign, StateWord, TableFrame, TableHead } from "./parts.js";
+import { isTrouble, isUnjudged, seenState, stateRank } from "./states.js";
 import { faultMeanings, matrixWords, measuredWords, type State, viewWords } from "./words.js";
 
 export type VenueDetail = TypeOf<typeof exchangeResponse>;
@@ -459,11 +460,14 @@ export function ThresholdsSection() {
   return (
     <section aria-labelledby="thresholds">
       <h2 id="thresholds">The thresholds that apply</h2>
-      <RulesTable />
       <p class="minor">
         A slow component has longer windows. All rules and their reasons: <a href="/rulebook">the rule book</a>,{" "}
         <a href="/v1/thresholds">every threshold as JSON</a>
       </p>
+      <details>
+        <summary>The rules in short</summary>
+        <RulesTable />
+      </details>
     </section>
   );
 }

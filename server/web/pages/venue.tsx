@@ -1,37 +1,45 @@
-import type { RequestHandler } from "express";
+import type { RequestHandler, Response } from "express";
 import type { ComponentChildren } from "preact";
 import { watchedVenues } from "../../../shared/registry/chain-venues.js";
 import type { Registry, Venue } from "../../../shared/registry/registry.js";
-import { longCache } from "../api/answer.js";
+import { dataCache, longCache } from "../api/answer.js";
 import { parameterReader } from "../api/parameters.js";
 import { queryOf } from "../api/request.js";
-import { noSuchVenue, venueFinder } from "../api/venue-ids.js";
+import { noSuchVenue, spelledVenueFinder, venueFinder } from "../api/venue-ids.js";
 import { dataOf } from "../board/snapshot.js";
 import { transfersResponse, venueTransfers } from "../board/transfers.js";
 import { exchangeResponse, venueParameters } from "../board/venue.js";
+import { type AnswerContext, answerHead, answerOf } from "./answer.js";
 import { withoutEmpty } from "./board.js";
-import { dayText, durationText, exactText, isolated, maintenanceText, msText, sinceMs, ageText } from "./format.js";
+import {
+  ageText,
+  dayText,
+  durationText,
+  exactText,
+  isolated,
+  maintenanceText,
+  msText,
+  nameList,
+  sinceMs,
+  whereText,
+} from "./format.js";
 import { answerPage, type PagesOptions, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import {
   type PublishedIncident,
-  commonFault,
   Elapsed,
   feedLinks,
   Headline,
   IncidentList,
   Instant,
-  isOnlyLimiting,
-  isTrouble,
-  lookOf,
   MaintenanceList,
-  stateRank,
   StateWord,
   TableFrame,
   transferFeedLinks,
   WebLink,
 } from "./parts.js";
 import { ChainSection } from "./venue-chain.js";
+import { CheckSection, originsToCheck } from "./venue-check.js";
 import { EndNote, endOf, EntrySection } from "./venue-entry.js";
 import { DaysSection, LatencySection, UptimeSection } from "./venue-history.js";
 import {
@@ -49,15 +57,17 @@ import {
   type VenueView,
 } from "./venue-measurements.js";
 import { type Transfers, TransfersSection } from "./venue-transfers.js";
-import { boardWords, categoryWords, matrixWords, noticeWords, stateWords, viewWords } from "./words.js";
+import { commonFault, isTrouble, stateRank } from "./states.js";
+import { categoryWords, matrixWords, noticeWords, stateWords, viewWords } from "./words.js";
 
 type VenueRoute = RequestHandler<{ venue: string }>;
 
-/** `/venues/{venue}`. The page of a former id has moved to that of the present one. */
-export function venuePageRoute({ registry, boards, transfers }: PagesOptions, rendered: Rendered): VenueRoute {
+/** `/venues/{venue}`. The page of a former id, or of another spelling, has moved to that of the present one. */
+export function venuePageRoute(options: PagesOptions, rendered: Rendered): VenueRoute {
+  const { registry, boards, transfers, baseUrl } = options;
   const { range, region } = venueParameters(registry);
   const read = parameterReader({ range, region });
-  const venueOf = venueFinder(registry);
+  const venueOf = typedVenueFinder(registry);
   const configs = new Map(watchedVenues(registry).map((venue) => [venue.id, venue]));
 
   return async (request, response) => {
@@ -75,26 +85,46 @@ export function venuePageRoute({ registry, boards, transfers }: PagesOptions, re
       venueTransfers(venue, transfers),
     ]);
     if (!detail || !matrix || !moves) throw noSuchVenue(venue);
+    const config = configs.get(venue)!;
     const body = rendered(`venue ${JSON.stringify(view)}`, [detail, matrix, moves], () =>
       venuePage({
-        ...{ view, config: configs.get(venue)! },
+        ...{ view, config, baseUrl },
         detail: dataOf(exchangeResponse, detail),
         matrix: dataOf(venueMatrix, matrix),
         transfers: dataOf(transfersResponse, moves),
       }),
     );
-    await answerPage(response, body);
+    await answerPage(response, body, dataCache, originsToCheck(config));
   };
 }
 
 /** `/is-{venue}-down`, which people type and search for. */
 export function downRedirect(registry: Registry): VenueRoute {
-  const venueOf = venueFinder(registry);
-  return (request, response) => {
-    const venue = venueOf(request.params.venue);
-    response.setHeader("Cache-Control", longCache);
-    response.redirect(301, `/venues/${venue}`);
+  const venueOf = typedVenueFinder(registry);
+  return (request, response) => redirectTo(response, venueOf(request.params.venue));
+}
+
+/** `/OKX`: leads to the venue. Any other path is left to who follows. */
+export function shortRedirect(registry: Registry): RequestHandler {
+  const spelled = spelledVenueFinder(registry);
+  return (request, response, next) => {
+    const [, typed] = /^\/([\w .-]{1,100})$/.exec(request.path.replaceAll("%20", " ")) ?? [];
+    const venue = typed === undefined ? undefined : spelled(typed);
+    if (venue === undefined) return next();
+    redirectTo(response, venue);
   };
+}
+
+function redirectTo(response: Response, venue: string): void {
+  response.setHeader("Cache-Control", longCache);
+  response.redirect(301, `/venues/${venue}`);
+}
+
+/** @throws (the finder) Problem 404, which names the venue that may be meant */
+function typedVenueFinder(registry: Registry): (typed: string) => string {
+  const venueOf = venueFinder(registry);
+  const spelled = spelledVenueFinder(registry);
+  return (typed) => spelled(typed) ?? venueOf(typed);
 }
 
 // `/venues/{venue}`: what is wrong with it, where it is seen, since when, and by which evidence.
@@ -106,9 +136,10 @@ export interface VenuePageProps {
   transfers: Transfers;
   /** Its entry in the registry. */
   config: Venue;
+  baseUrl: string;
 }
 
-function venuePage({ view, detail, matrix, transfers, config }: VenuePageProps): PageProps {
+function venuePage({ view, detail, matrix, transfers, config, baseUrl }: VenuePageProps): PageProps {
   const age = ageText(detail);
   const { generatedAt: now } = matrix;
   const end = endOf(detail.entry, now);
@@ -126,7 +157,9 @@ function venuePage({ view, detail, matrix, transfers, config }: VenuePageProps):
   );
   return {
     ...{ title: headline.replace(/\.$/, ""), icon: matrix.state, section: null, json: jsonPathOf(view) },
-    ...{ generatedAt: now, age, refreshS: 15, scripts: ["zoom.js"] },
+    ...{ generatedAt: now, age, refreshS: 15, scripts: ["zoom.js", "copy.js", "check.js"] },
+    ...{ description: headline, path: `/venues/${view.venue}` },
+    updatesOf: detail.exchange,
     feeds: [
       ...feedLinks(detail.exchange),
       ...(transfers.sources.some(({ state }) => state !== "unsaid") ? transferFeedLinks(detail.exchange) : []),
@@ -138,6 +171,7 @@ function venuePage({ view, detail, matrix, transfers, config }: VenuePageProps):
         <Facts detail={detail} matrix={matrix} />
         <ChainSection {...{ detail, region, now }} />
         <MatrixSection matrix={matrix} />
+        {end === null && <CheckSection {...{ config, detail, baseUrl }} />}
         <IncidentsSection {...{ detail, labels, now }} />
         <ViewPicker view={view} regions={matrix.regions} />
         <LatencySection {...{ view, region, now }} latency={detail.latency} />
@@ -166,12 +200,14 @@ function Facts({
   matrix: VenueMatrix;
 }) {
   const now = matrix.generatedAt;
+  const { rest } = answerOf({ ...matrix, name: exchange.name, activeIncidents: 0 }, contextOf(matrix));
   return (
     <p>
       <span aria-live="polite">
         <StateWord state={matrix.state} fault={commonFault(matrix.components)} />
       </span>{" "}
-      for <Elapsed from={matrix.since} now={now} />, since <Instant at={matrix.since} now={now} />.{" "}
+      since <Instant at={matrix.since} now={now} /> (<Elapsed from={matrix.since} now={now} />)
+      {rest !== null && `; ${rest}`}.{" "}
       {maintenance !== null && (
         <>
           In {maintenanceText(maintenance, now)}:{" "}
@@ -202,7 +238,7 @@ const venueUnknownBecause = {
   blocked: (name: string) => `We do not know whether ${name} works: it refuses the place that we measure from.`,
 };
 
-/** `OKX is degraded: Ticker failing in 2 of 3 regions for 4 minutes.` */
+/** `OKX is degraded: Ticker down, in 2 of 3 regions.` */
 function venueHeadline(venue: string, matrix: VenueMatrix, incidents: readonly PublishedIncident[]): string {
   const name = isolated(venue);
   const open = incidents.filter(({ status }) => status === "open");
@@ -210,27 +246,21 @@ function venueHeadline(venue: string, matrix: VenueMatrix, incidents: readonly P
   if (matrix.state === "operational") {
     const [first] = open;
     if (first) return `${name} is healthy again. The incident of ${isolated(first.label)} closes once this has lasted.`;
-    const counted = matrix.regions.filter(({ id }) => countsRegion(matrix, id));
-    const see = counted.filter(({ id }) => seesHealth(matrix, id)).length;
-    return healthyText(name, see, counted.length, matrix.regions.length - counted.length);
+    return healthyText(name, matrix);
   }
-  const bad = matrix.components.filter(({ state }) => isTrouble(state));
-  const [worst] = bad.sort((a, b) => stateRank(a.state) - stateRank(b.state));
-  const lasting = (from: string) => boardWords.lasting(durationText(sinceMs(from, matrix.generatedAt)));
-  const fault = commonFault(matrix.components);
-  const word = lookOf(matrix.state, fault).word.toLowerCase();
-  const isLimited = isOnlyLimiting(matrix.state, fault);
-  const state = isLimited ? `${name} ${word}` : `${name} is ${word}`;
-  if (!worst) return `${state} ${lasting(matrix.since)}.`;
-  const incident = open.find(({ component }) => component === worst.component);
-  const { saw, of } = witnessesOf(worst);
-  const where = `in ${saw} of ${of} regions ${lasting(incident?.startedAt ?? worst.since)}`;
-  const label = isolated(worst.label);
-  const what = isLimited
-    ? `${label} ${where}`
-    : boardWords.failing(label, worst.state === "outage", worst.fault, where);
-  const others = bad.length - 1;
-  return `${state}: ${what}${others > 0 ? `, and ${others} more ${others === 1 ? "component" : "components"}` : ""}.`;
+  return `${answerHead({ ...matrix, name: venue, activeIncidents: open.length }, contextOf(matrix))}.`;
+}
+
+function contextOf({ components, generatedAt }: VenueMatrix): AnswerContext {
+  const labels = new Map(components.map(({ component, label }) => [component, isolated(label)]));
+  const [worst] = components
+    .filter(({ state }) => isTrouble(state))
+    .sort((a, b) => stateRank(a.state) - stateRank(b.state));
+  return {
+    now: generatedAt,
+    labelOf: (component) => labels.get(component) ?? component,
+    witnesses: worst === undefined ? null : witnessesOf(worst),
+  };
 }
 
 function unknownOf(name: string, { components }: VenueMatrix): string {
@@ -258,11 +288,13 @@ function witnessesOf({ cells }: MatrixRow): { saw: number; of: number } {
   return { saw: counted.filter(({ state }) => isTrouble(state)).length, of: counted.length };
 }
 
-function healthyText(name: string, see: number, counted: number, others: number): string {
-  return (
-    `${name} is healthy, as ${see} of ${counted} ${counted === 1 ? "region sees" : "regions see"} it.` +
-    `${others === 0 ? "" : ` ${others} more ${others === 1 ? "region does" : "regions do"} not count.`}`
-  );
+/** `OKX is healthy, as both voting regions see it; US East is left out.` */
+function healthyText(name: string, matrix: VenueMatrix): string {
+  const counted = matrix.regions.filter(({ id }) => countsRegion(matrix, id));
+  const others = matrix.regions.filter(({ id }) => !countsRegion(matrix, id)).map((region) => region.name);
+  const see = counted.filter(({ id }) => seesHealth(matrix, id)).length;
+  const leftOut = others.length === 0 ? "" : `; ${nameList(others)} ${others.length === 1 ? "does" : "do"} not count`;
+  return `${name} is healthy ${whereText({ saw: see, of: counted.length })}${leftOut}.`;
 }
 
 export interface ViewPickerProps {
@@ -322,7 +354,7 @@ export interface IncidentsSectionProps {
 
 function IncidentsSection({ detail, labels, now }: IncidentsSectionProps) {
   const { exchange, incidents, incidentPatterns } = detail;
-  const repeated = incidentPatterns.filter(({ count }) => count > 1);
+  const repeated = incidentPatterns.filter(({ count, recurring }) => count > 1 && recurring.length > 0);
   return (
     <section aria-labelledby="incidents">
       <h2 id="incidents">Incidents</h2>
@@ -374,7 +406,7 @@ function patternText({ severity, count, totalSeconds, recurring }: Pattern, labe
   const head = `${label} ${stateWords[severity].toLowerCase()}`;
   const times = recurring.map((time) => recursText(time.incidents, count, whenText(time), time.days));
   const sum = `In ninety days ${count} ${count === 1 ? "incident" : "incidents"} lasted ${durationText(totalSeconds * 1_000)} together.`;
-  return times.length > 0 ? `${head}: ${times.join("; ")}. ${sum}` : `${head}: no day or hour stands out. ${sum}`;
+  return `${head}: ${times.join("; ")}. ${sum}`;
 }
 
 /** `on Saturdays between 11:00 and 12:00 UTC` */

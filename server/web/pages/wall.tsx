@@ -1,41 +1,44 @@
 import type { RequestHandler } from "express";
-import { categories } from "../../../shared/registry/registry.js";
+import { categories, type Registry } from "../../../shared/registry/registry.js";
 import { choice, parameterReader } from "../api/parameters.js";
 import { queryOf } from "../api/request.js";
 import { regionsResponse } from "../board/regions.js";
 import { type Boards, dataOf } from "../board/snapshot.js";
 import { statusResponse } from "../board/status.js";
 import { type Board, headlineOf } from "./board-headline.js";
-import { boardParameters, type Filter, selectedVenues, withoutEmpty } from "./board.js";
+import {
+  boardOf,
+  boardParameters,
+  type Filter,
+  noIncidentText,
+  ofOwnBoard,
+  selectedVenues,
+  selectionText,
+  withoutEmpty,
+} from "./board.js";
 import { isolated, ageText } from "./format.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
-import {
-  AnnouncedNow,
-  commonFault,
-  Elapsed,
-  Headline,
-  healthOf,
-  lookOf,
-  type Regions,
-  Sign,
-  StateWord,
-} from "./parts.js";
+import { AnnouncedNow, Elapsed, ExactInstant, Headline, healthOf, type Regions, Sign, StateWord } from "./parts.js";
+import { commonFault, isTrouble, lookOf } from "./states.js";
 import { boardWords } from "./words.js";
 
 /** As the board's, but trouble comes first unless the address says otherwise. */
-const wallParameters = {
-  ...boardParameters,
-  sort: choice(boardParameters.sort.description, ["category", "worst"], "worst"),
-};
+function wallParameters(registry: Registry) {
+  const usual = boardParameters(registry);
+  return { ...usual, sort: choice(usual.sort.description, ["category", "worst"], "worst") };
+}
 
-export function wallRoute(boards: Boards, rendered: Rendered): RequestHandler {
-  const read = parameterReader(wallParameters);
+export function wallRoute(registry: Registry, boards: Boards, rendered: Rendered): RequestHandler {
+  const read = parameterReader(wallParameters(registry));
   return async (request, response) => {
     const filter = read(withoutEmpty(queryOf(request)));
     const [status, regions] = await Promise.all([boards.status(filter.category), boards.regions()]);
     const body = rendered(`wall ${JSON.stringify(filter)}`, [status, regions], () =>
-      wallPage({ board: dataOf(statusResponse, status!), regions: dataOf(regionsResponse, regions!), filter }),
+      wallPage({
+        ...{ board: boardOf(dataOf(statusResponse, status!), filter), filter },
+        regions: dataOf(regionsResponse, regions!),
+      }),
     );
     await answerPage(response, body);
   };
@@ -56,10 +59,18 @@ function wallPage({ board, regions, filter }: WallPageProps): PageProps {
   const { generatedAt } = board;
   const { activeIncidents } = board.summary;
   return {
-    ...{ title: `Wall: ${title}`, icon: state, section: "wall", json: null, generatedAt, age },
-    ...{ refreshS: 15, bare: true },
+    // the instant stands at the top, where no number of venues moves it out of sight
+    ...{ title: `Wall: ${ofOwnBoard(board, filter, title)}`, icon: state, section: "wall", json: null },
+    ...{ generatedAt: null, age, description: answer, path: `/wall${selectionText(filter)}` },
+    ...{ refreshS: 15, bare: true, styles: ["wall.css"] },
     children: (
       <>
+        <div class="line">
+          <p class="as-of">
+            As of <ExactInstant at={generatedAt} />
+          </p>
+          <WallRegions regions={regions} />
+        </div>
         <Headline
           {...{ state, age }}
           answer={[
@@ -71,12 +82,11 @@ function wallPage({ board, regions, filter }: WallPageProps): PageProps {
         />
         <WallIncidents board={board} filter={filter} />
         {venues.length === 0 && board.venues.length > 0 && <p>{boardWords.nothingFound}</p>}
-        <ul class="wall">
+        <ul class={`wall columns-${columnsOf(venues)}`}>
           {venues.map((venue) => (
             <WallTile key={venue.id} venue={venue} now={generatedAt} />
           ))}
         </ul>
-        <WallRegions regions={regions} />
       </>
     ),
   };
@@ -86,6 +96,19 @@ function inOrder(board: Board, filter: Filter): Board["venues"] {
   const venues = selectedVenues(board, filter);
   if (filter.sort === "worst") return venues;
   return categories.flatMap((name) => venues.filter(({ category }) => category === name));
+}
+
+/** Those that `wall.css` knows: a page has no style of its own, which could hold any number. */
+const columnCounts = [2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 26];
+
+/** A screen is about twice as wide as high, and a tile four times: long names then have room on two lines. */
+const columnsPerRow = 1 / 2;
+
+/** How many columns fill a wide screen; a tile with trouble takes the room of four. */
+function columnsOf(venues: Board["venues"]): number {
+  const tiles = venues.reduce((sum, { state }) => sum + (isTrouble(state) ? 4 : 1), 0);
+  const wanted = Math.sqrt(tiles * columnsPerRow);
+  return columnCounts.find((count) => count >= wanted) ?? columnCounts.at(-1)!;
 }
 
 /** One venue, as large as fits. */
@@ -122,8 +145,7 @@ function WallIncidents({ board, filter }: { board: Board; filter: Filter }) {
   const shown = open
     .filter(({ venue }, at) => open.findIndex((other) => other.venue === venue) === at)
     .slice(0, mostIncidents);
-  if (open.length === 0)
-    return <p>{filter.category === null ? boardWords.noOpenIncidents : boardWords.noneOpenHere}</p>;
+  if (open.length === 0) return <p>{noIncidentText(filter)}</p>;
   return (
     <ul class="line">
       {shown.map(({ slug, venue, label, severity, fault, startedAt }) => (

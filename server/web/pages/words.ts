@@ -1,5 +1,5 @@
 /** Words that several pages share, and those that publish the same elsewhere. */
-import type { Fault } from "../../../shared/measurement/sample.js";
+import type { Fault, TroubleKind } from "../../../shared/measurement/sample.js";
 import type { Category } from "../../../shared/registry/registry.js";
 import type { state, TypeOf } from "../api/shapes.js";
 
@@ -13,16 +13,11 @@ interface FaultVerb {
 }
 
 export const boardWords = {
-  failing: (label: string, isDown: boolean, fault: Fault | null, where: string) => {
-    const verb = verbOf(fault);
-    return verb ? `${label} ${verb.does}, ${where}` : `${label} ${isDown ? "failing" : "degraded"} ${where}`;
-  },
-  seenBy: (saw: number, of: number) => `first seen by ${saw} of ${of} regions`,
-  lasting: (duration: string) => `for ${duration}`,
   noOpenIncidents: "No incident is open.",
+  openUnknown: "We cannot tell whether an incident is open.",
   noneOpenHere: "No incident of this category is open.",
   legendDays:
-    "A bar is a day: low without trouble, higher with degraded minutes, highest with down minutes, hollow if we measured less than half of it, and a gap where nothing was measured.",
+    "A bar is a day: low without trouble, higher with degraded minutes or an incident, highest with down minutes, hollow if we measured less than half of it, and a gap where nothing was measured.",
   nothingFound: "No venue matches this filter.",
 };
 
@@ -135,6 +130,16 @@ export const matrixWords = {
 
 export const viewWords = {
   ranges: { "24h": "24 hours", "7d": "7 days" },
+};
+
+/** What keeps our own probes of a region from measuring, after its name. */
+export const troubleWords: Record<TroubleKind, string> = {
+  network: "cannot reach the internet",
+  resolver: "cannot resolve names",
+  sockets: "has no free sockets",
+  clock: "has a wrong clock",
+  starved: "gets too little processor time",
+  spool: "cannot store its samples",
 };
 
 /** Columns of endpoints, streams and regions. */

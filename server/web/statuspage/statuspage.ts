@@ -1,5 +1,6 @@
 /** Pages in the format of Statuspage, for clients that read such pages. */
 import { type RequestHandler, Router } from "express";
+import { type Brand, ownBrand } from "../../../shared/config/brand.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { answerJson, longCache } from "../api/answer.js";
 import {
@@ -37,6 +38,7 @@ type Route = RequestHandler<{ venue?: string }>;
 export interface StatuspageOptions {
   registry: Registry;
   baseUrl: string;
+  brand?: Brand;
   snapshots: Snapshots;
 }
 
@@ -71,7 +73,7 @@ export function statuspageRedirects(): Router {
   return router;
 }
 
-function routeMaker({ registry, baseUrl, snapshots }: StatuspageOptions) {
+function routeMaker({ registry, baseUrl, brand = ownBrand, snapshots }: StatuspageOptions) {
   const venueOf = venueFinder(registry);
   const derived = makeDerived(mostBytes);
   return (name: StatuspageDocument): Route =>
@@ -81,7 +83,7 @@ function routeMaker({ registry, baseUrl, snapshots }: StatuspageOptions) {
       const snapshot = await snapshots("statuspage", [venue], [venue], heldMs);
       if (!snapshot) throw noSuchVenue(venue!);
       const body = derived(JSON.stringify([venue, name]), [snapshot], () =>
-        documentText(name, dataOf(statuspageData, snapshot), { baseUrl, venue }),
+        documentText(name, dataOf(statuspageData, snapshot), { baseUrl, venue, siteName: brand.name }),
       );
       await answerJson(response, { body });
     };
@@ -96,11 +98,11 @@ function documentText(name: StatuspageDocument, data: StatuspageData, address: P
   return JSON.stringify(documentsOf(data, address)[name]());
 }
 
-function documentsOf(data: StatuspageData, { baseUrl, venue }: PageAddress): Documents {
+function documentsOf(data: StatuspageData, { baseUrl, venue, siteName }: PageAddress): Documents {
   const id = venue ?? "venuewatch";
   const page: StatuspagePage = {
     id,
-    name: data.name === null ? "venuewatch" : isolated(data.name),
+    name: isolated(data.name ?? siteName),
     url: venue === null ? baseUrl : `${baseUrl}/venues/${venue}`,
     time_zone: "Etc/UTC",
     updated_at: data.generatedAt,
@@ -365,4 +367,6 @@ interface PageAddress {
   baseUrl: string;
   /** Null: all venues. */
   venue: string | null;
+  /** The name of the page of all venues. */
+  siteName: string;
 }

@@ -51,7 +51,7 @@ void t.test("status of the real service", async (t) => {
     t.equal(json.board!.venues.length, watched.venues.length);
     const lines = text.split("\n");
     t.match(lines[0], /^venue +name +state +since +worst components$/);
-    t.match(lines[1], /^kraken +Kraken +outage +20\S+Z \(less than a minute\) +\S+ outage, .* and \d more$/);
+    t.match(lines[1], /^kraken +Kraken +outage +20\S+Z \(\d+ s\) +\S+ outage, .* and \d more$/);
     t.match(lines[2], /^okx +OKX +degraded +\S+ \(.*\) +rest:ticker outage$/);
     t.match(lines[3], /^gemini +Gemini +unknown /);
     t.match(text, /\n\n15 venues: 1 outage, 1 degraded, 1 unknown, 12 operational; as of 20\S+Z\n$/);

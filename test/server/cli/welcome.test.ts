@@ -6,6 +6,14 @@ const at = (...regions: string[]) => ({
   probes: new Map(regions.map((region) => [region, `http://${region}`])),
 });
 
+void t.test("the welcome begins with the board, the API and the documentation", (t) => {
+  const [, first, ...rows] = welcome(null, at("eu-central")).trim().split("\n");
+  t.match(first, /board, in a browser +http:\/\/web\/$/);
+  t.match(rows[0], /API +http:\/\/web\/v1\/status$/);
+  t.match(rows[1], /documentation +http:\/\/web\/docs$/);
+  t.end();
+});
+
 void t.test("the welcome calls several regions on one machine one vantage", (t) => {
   const text = welcome(null, at("eu-central", "us-east"));
   t.match(text, "These 2 regions are probed from this one machine");

@@ -33,7 +33,7 @@ async function follow(): Promise<number> {
   const response = await fetch(location.href, { headers, cache: "no-store", signal });
   const waitS = Number(response.headers.get("Retry-After")) || 0;
   if (response.status === 429) {
-    say("limited");
+    if (!isOfError()) say("limited");
     return waitS;
   }
   // what the page showed is better than an error
@@ -127,10 +127,15 @@ function setTime(time: HTMLTimeElement): void {
   time.textContent = isLocal ? localText(time, text) : text;
 }
 
-/** As exact as the text in UTC. The day may be needed although it is not in UTC, where it is another. */
+/**
+ * As exact as the text in UTC. The day may be needed although it is not in UTC, where it is another, and so under the
+ * heading of a UTC day (`data-day`).
+ */
 function localText(time: HTMLTimeElement, text: string): string {
   const at = new Date(time.dateTime);
-  const isPlain = /^\d\d:\d\d /.test(text) && at.toDateString() === new Date().toDateString();
+  const heading = time.closest<HTMLElement>("[data-day]")?.dataset["day"];
+  const isOfHeading = heading === undefined || at.toDateString() === new Date(`${heading}T00:00`).toDateString();
+  const isPlain = /^\d\d:\d\d /.test(text) && at.toDateString() === new Date().toDateString() && isOfHeading;
   return at.toLocaleString([], {
     ...(!isPlain && { day: "numeric", month: "short", ...(/\d{4}/.test(text) && { year: "numeric" }) }),
     ...{ hour: "2-digit", minute: "2-digit", timeZoneName: "short" },
@@ -174,7 +179,7 @@ if (clock) {
 }
 
 if (main.hasAttribute("data-follow")) {
-  timer = setTimeout(() => void keepFollowing(), 2_000);
+  timer = setTimeout(() => void keepFollowing(), (Number(main.dataset["after"]) || 2) * 1000);
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden && main.hasAttribute("data-follow")) void keepFollowing();
   });

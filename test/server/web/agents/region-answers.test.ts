@@ -137,10 +137,10 @@ void t.test("several regions each have their clause", (t) => {
   ];
   t.equal(
     sentenceOf("operational", regions),
-    '"OKX" (okx) is up: venuewatch has measured it as operational since 2026-02-01T11:48:00.000Z, for 12 minutes; ' +
-      '"A" (a) sees rest:ticker in outage and ws:trades degraded since 2026-02-01T11:50:00.000Z, for 10 minutes, ' +
-      '"B" (b) sees it degraded since 2026-02-01T11:48:00.000Z, for 12 minutes, because the venue limits our requests and ' +
-      '"C" (c) sees it down since 2026-02-01T11:48:00.000Z, for 12 minutes.',
+    '"OKX" (okx) is up: venuewatch has measured it as operational since 2026-02-01T11:48:00.000Z, for 12 min; ' +
+      '"A" (a) sees rest:ticker in outage and ws:trades degraded since 2026-02-01T11:50:00.000Z, for 10 min, ' +
+      '"B" (b) sees it degraded since 2026-02-01T11:48:00.000Z, for 12 min, because the venue limits our requests and ' +
+      '"C" (c) sees it down since 2026-02-01T11:48:00.000Z, for 12 min.',
   );
   const many = Array.from({ length: 9 }, (_, n) => view(`r${n}`, { state: "outage" }));
   t.match(sentenceOf("operational", many), /"R5" \(r5\) [^"]* and 3 more see it otherwise, too\.$/);
@@ -157,7 +157,7 @@ void t.test("a region whose own network is in trouble does not dissent: it canno
   });
   t.match(
     sentenceOf("operational", [blind]),
-    /for 12 minutes\. "US" \(us\) cannot tell: the network of us itself has been in trouble\.$/,
+    /for 12 min\. "US" \(us\) cannot tell: the network of us itself has been in trouble\.$/,
   );
   t.match(
     sentenceOf("unknown", [blind, view("eu", {})]),

@@ -137,8 +137,8 @@ void t.test("requests are validated", async (t) => {
         const { body } = await api.ask(path.replace("*", asked));
         t.match(body, { status: 404, detail: `Unknown venue "${asked}". Did you mean ${id}? ` }, path);
       }
-    for (const path of ["/is-krakenfutures-down", "/venues/krakenfutures", "/embed/krakenfutures"])
-      t.match((await api.ask(path)).body, { detail: /Did you mean kraken-futures\?/ }, path);
+    for (const path of ["/is-bitstanp-down", "/venues/bitstanp", "/embed/bitstanp"])
+      t.match((await api.ask(path)).body, { detail: /Did you mean bitstamp\?/ }, path);
     for (const asked of ["mtgox", "usd", "swap", "fut", "%F0%9F%92%A3", "x".repeat(500)])
       t.notMatch((await api.ask(`/v1/targets/${asked}`)).text, "Did you mean", asked);
     const { venues } = (await api.ask<{ venues: { id: string; ccxtId: string | null }[] }>("/v1/status")).body;

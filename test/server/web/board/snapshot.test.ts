@@ -184,6 +184,7 @@ void t.test("while the database is away, a body still says when the engine last 
     const last: ClockReading = {
       ...{ generated_at: ago(read), moved_at: null, read_at: ago(readBefore / 1000) },
       ...{ ticked_at: tick === null ? null : ago(tick), askedAtMs: performance.now() - readBefore },
+      starting: tick === null,
     };
     const away = () => Promise.reject(new Error("the database is away"));
     const clock = { read: away, trusted: () => null, last: () => last, expire: () => undefined };

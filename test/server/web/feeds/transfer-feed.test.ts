@@ -40,7 +40,7 @@ void t.test("feeds of transfers", async (t) => {
     await listed(pool, "gate", ago(10), [line("USDT", "TRX"), line("BTC", "BTC")]);
     const ended = await read("/feeds/transfers.atom");
     t.equal(ended.entries[0]!.id, paused.entries[0]!.id);
-    t.match(ended.entries, [{ title: "Gate: withdrawals of USDT on Tron were paused for 50 minutes" }]);
+    t.match(ended.entries, [{ title: "Gate: withdrawals of USDT on Tron were paused for 50 min" }]);
     t.match((await read("/feeds/transfers.rss")).entries, [{ id: ended.entries[0]!.id }]);
     t.equal((await read("/feeds/gate/transfers.atom")).entries.length, 1);
     t.equal((await read("/feeds/kraken/transfers.atom")).entries.length, 0);

@@ -52,7 +52,7 @@ void t.test("RPC providers are grouped by chain, with the chain first", async (t
   t.match(html, /<h4 id="bsc-chain"><bdi>BNB Smart Chain<\/bdi><\/h4>/, "by the names that people use");
   t.match(
     text,
-    /Ethereum Ethereum chain \w+ for .* PublicNode Ethereum RPC \w+ for .* dRPC Ethereum public endpoint Down for/,
+    /Ethereum Venue.*Typical Ethereum chain \w+ for .* PublicNode Ethereum RPC \w+ for .* dRPC Ethereum public endpoint Down for/,
   );
   const placeOf = (name: string) => venues.indexOf(name);
   t.equal(placeOf("PublicNode Ethereum RPC"), placeOf("Ethereum chain") + 1);
@@ -73,7 +73,7 @@ void t.test("a board of 150 venues has at most forty kilobytes, and names few of
   await decide(pool);
   const { html, text, venues } = await getPage(port, "/");
   t.equal(venues.length, 150);
-  t.match(text, / Unknown: ([^,]+, ){7}[^,]+ and \d+ more\. We measure/);
+  t.match(text, / Unknown: ([^,]+, ){7}[^,]+ and \d+ more\. In trouble now/);
   const [, style = ""] = /rel="stylesheet" href="([^"]+)"/.exec(html)!;
   const bytes = gzipSync(html).length + gzipSync(await (await fetch(`http://127.0.0.1:${port}${style}`)).text()).length;
   t.ok(bytes < 40_000, `${bytes} bytes`);

@@ -19,7 +19,7 @@ type Counts = DetectionData["fleet"];
 function comparison(fleet: Partial<Counts>, venues: Partial<DetectionData["venues"][number]>[] = [{}]) {
   const rows = venues.map((venue, at) => ({ ...usual, id: `venue-${at}`, ...venue }));
   const data = { ...example, fleet: { ...example.fleet, ...fleet }, venues: rows };
-  return readHtml(pageText(detectionPage({ data }), null)).text;
+  return readHtml(pageText(detectionPage({ data }))).text;
 }
 
 void t.test("the answer comes first, with no number that the data does not give", (t) => {
@@ -52,8 +52,8 @@ void t.test("the answer comes first, with no number that the data does not give"
 
 void t.test("the page says in words who was first, as the median of enough pairs", (t) => {
   const first = (detection: Partial<Counts>) => comparison({}, [{ detection: { ...usual.detection, ...detection } }]);
-  t.match(first({ aheadUncorrelated: 240 }), /we were, by 4 minutes \(median\)/);
-  t.match(first({ aheadUncorrelated: -3600 }), /the venue was, by 1 hour \(median\)/);
+  t.match(first({ aheadUncorrelated: 240 }), /we were, by 4 min \(median\)/);
+  t.match(first({ aheadUncorrelated: -3600 }), /the venue was, by 1 h \(median\)/);
   t.match(first({ aheadUncorrelated: 0 }), /both at once/);
   t.match(first({ aheadUncorrelated: null, leads: 1, paired: 2 }), /1 pair with known times: a median needs five/);
   t.match(first({ aheadUncorrelated: null, leads: 0, paired: 0 }), /no pairs/);

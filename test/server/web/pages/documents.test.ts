@@ -1,10 +1,17 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
+import { posix } from "node:path";
 import t, { type Test } from "tap";
 import { openPool } from "../../../../shared/database/pool.js";
 import { makeLog } from "../../../../shared/log/log.js";
 import { packagedFile } from "../../../../shared/config/package.js";
 import { loadRegistry } from "../../../../shared/registry/load-registry.js";
-import { documentFiles, documentNames, linksFrom } from "../../../../server/web/pages/documents.js";
+import {
+  documentFiles,
+  documentNames,
+  documentPath,
+  documentWords,
+  linksFrom,
+} from "../../../../server/web/pages/documents.js";
 import { makeSlugs, markdownHtml } from "../../../../server/web/pages/markdown.js";
 import { serve } from "../../../support/api.js";
 import { getPage, type ReadPage } from "../../../support/page.js";
@@ -23,11 +30,11 @@ async function served(t: Test): Promise<number> {
 void t.test("the documents that responses link to are served as plain text, without a database", async (t) => {
   const port = await served(t);
   for (const name of documentNames)
-    for (const path of [`/${name}`, `/${name}.md`]) {
+    for (const path of [documentPath(name), `${documentPath(name)}.md`]) {
       const { status, headers, bytes } = await askRaw(port, path);
       t.equal(status, 200, path);
       t.match(headers, { "content-type": /^text\/plain; charset=utf-8$/, "cache-control": /^public, max-age=300$/ });
-      t.ok(bytes.equals(await readFile(packagedFile(documentFiles[name]))));
+      t.ok(bytes.equals(await readFile(packagedFile(documentFiles[name]!))));
       const again = await askRaw(port, path, { "if-none-match": headers.etag! });
       t.equal(again.status, 304, `${path} is not sent again`);
     }
@@ -54,36 +61,94 @@ void t.test("browsers get a document as a page, programs as text, and caches kee
   t.match(page.headers["content-security-policy"], "style-src 'self'");
 });
 
-void t.test("pages of documents say what the documents say, and their links lead somewhere", async (t) => {
+void t.test("pages of documents say what the documents say", async (t) => {
   const port = await served(t);
-  const pages = new Map<string, ReadPage>();
-  for (const name of documentNames) pages.set(`/${name}`, await getPage(port, `/${name}`));
   for (const name of documentNames) {
-    const { html, text, links } = pages.get(`/${name}`)!;
-    const markdown = await readFile(packagedFile(documentFiles[name]), "utf8");
-    t.ok(text.includes(/^# (.+)/.exec(markdown)![1]!), `${name}: its title`);
+    const { html, text } = await getPage(port, documentPath(name));
+    const markdown = await readFile(packagedFile(documentFiles[name]!), "utf8");
+    t.ok(text.includes(/^# (.+)/.exec(markdown)![1]!.replaceAll("`", "")), `${name}: its title`);
     for (const [, code = ""] of markdown.matchAll(/^```\w*\n([^]*?)\n```/gm))
       t.ok(text.includes(code.replace(/\s+/g, " ").trim()), code);
     const tables = markdown.match(/^\| ?:?-{3,}[-:| ]*\|$/gm) ?? [];
     t.equal(html.match(/<table>/g)?.length ?? 0, tables.length, `${name}: all of its tables`);
     const headings = html.match(/<h[23][^>]*>/g) ?? [];
-    t.equal(headings.length, markdown.replace(/^```[^]*?^```/gm, "").match(/^#{2,3} /gm)!.length);
+    t.equal(headings.length, markdown.replace(/^```[^]*?^```/gm, "").match(/^#{2,3} /gm)?.length ?? 0);
     t.ok(
       headings.every((heading) => heading.includes(" id=")),
       `${name}: its headings can be linked to`,
     );
-
-    t.strictSame(deadAnchorsOf(html), [], name);
     t.equal(new Set(idsOf(html)).size, idsOf(html).length, `${name}: no two elements have one id`);
-    for (const href of links) {
-      const [path = "", anchor] = href.split("#");
-      if (anchor !== undefined && pages.has(path)) t.ok(idsOf(pages.get(path)!.html).includes(anchor), href);
-      if (path.endsWith(".md")) t.equal(path, `/${name}.md`, "only the plain text is a file");
+  }
+});
+
+/** What only developers read: its path is shown, and leads nowhere. */
+const forDevelopers =
+  /^(README\.md|CONTRIBUTING\.md|docs\/(testing|tour|releasing)\.md|docs\/decisions\/|\.github\/|sql\/|clients\/|packages\/)/;
+
+void t.test("every link of every document leads to a page of the site, or to an address of the web", async (t) => {
+  const port = await served(t);
+  const paths = ["/docs", ...documentNames.map(documentPath)];
+  const pages = new Map<string, ReadPage>();
+  for (const path of paths) pages.set(path, await getPage(port, path));
+  for (const [path, { html, links }] of pages) {
+    t.strictSame(deadAnchorsOf(html), [], path);
+    for (const href of new Set(links)) {
+      if (!href.startsWith("/") || href === path) continue;
+      const [target = "", anchor] = href.split("#");
+      if (/^\/(feeds\/|$|incidents$|compare$|detection$|transfers$|regions$|wall$)/.test(target)) continue;
+      if (!pages.has(target)) pages.set(target, await getPage(port, target));
+      const { status, html } = pages.get(target)!;
+      t.equal(status, 200, `${path} leads to ${href}`);
+      if (anchor !== undefined) t.ok(idsOf(html).includes(anchor), `${path} leads to ${href}`);
     }
   }
-  t.ok(pages.get("/methodology")!.links.includes("/rulebook"));
-  t.ok(pages.get("/changelog")!.links.includes("/receiving"));
-  t.match(pages.get("/methodology")!.text, "see analysts.md");
+  for (const name of documentNames) {
+    const file = documentFiles[name]!;
+    const markdown = (await readFile(packagedFile(file), "utf8")).replace(/^```[^]*?^```/gm, "");
+    for (const [, href = ""] of markdown.matchAll(/\]\(([^)\s]+)\)/g))
+      if (linksFrom(file)(href) === null) t.match(posix.join(posix.dirname(file), href), forDevelopers, file);
+  }
+});
+
+void t.test(
+  "the site has every document but those of developers, and those that responses link to at the root",
+  async (t) => {
+    const port = await served(t);
+    const files = (await readdir(packagedFile("docs")))
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => `docs/${name}`);
+    const missing = files.filter((file) => !Object.values(documentFiles).includes(file));
+    t.strictSame(missing.sort(), ["docs/README.md", "docs/releasing.md", "docs/testing.md", "docs/tour.md"]);
+    for (const name of Object.keys(documentWords)) {
+      t.equal(documentPath(name), `/${name}`);
+      const { status, headers } = await askRaw(port, `/docs/${name}`);
+      t.match({ status, to: headers.location }, { status: 301, to: `/${name}` });
+    }
+  },
+);
+
+void t.test("a search finds documents and operations by all of its words, those in headings first", async (t) => {
+  const port = await served(t);
+  const found = async (query: string) => await getPage(port, `/docs/search?q=${encodeURIComponent(query)}`);
+  const limits = await found("RATE_LIMIT");
+  t.match(limits.text, /\d+ results:/);
+  t.ok(limits.links.some((link) => link.startsWith("/docs/settings")));
+  t.ok((await found("badge uptime")).links.some((link) => link.startsWith("/docs/api/formats#getBadge")));
+  const [first] = (await found("exit codes")).links.filter((link) => /^\/docs\/.*#/.test(link));
+  t.match(first, /#exit-codes/);
+  t.match((await found("no-such-word-anywhere")).text, "Nothing has all of these words.");
+  const hostile = await found('<script>alert(1)</script>"');
+  t.equal(hostile.status, 200);
+  t.notMatch(hostile.html, "<script>alert");
+  for (const { links } of [limits, await found("kraken")])
+    for (const link of links.filter((href) => /^\/(docs\/|\w+#)/.test(href))) {
+      const [path = "", anchor] = link.split("#");
+      const { status, html } = await getPage(port, path);
+      t.equal(status, 200, link);
+      if (anchor !== undefined) t.ok(idsOf(html).includes(anchor), link);
+    }
+  t.equal((await getPage(port, "/docs/search")).status, 200);
+  t.equal((await found("x".repeat(101))).status, 400);
 });
 
 void t.test("headings have the names that GitHub gives them", (t) => {
@@ -108,10 +173,10 @@ void t.test("HTML in a document is shown as text, and links lead only to what is
       "## A <b>bold</b> `<i>`",
       "<script>alert(1)</script>",
       "a <img src=x onerror=alert(1)> b [script](javascript:alert(1)) [rules](rulebook.md#6-incidents)",
-      "[settings](settings.md) [alerts.md](alerts.md) ![logo](https://example.com/logo.png)",
+      "[tour](tour.md) [testing.md](testing.md) ![logo](https://example.com/logo.png)",
       "| `<u>` | right |\n|---|--:|\n| <s>x</s> | 1 |",
     ].join("\n\n"),
-    { addressOf: linksFrom("checking") },
+    { addressOf: linksFrom("docs/checking.md") },
   );
   t.notMatch(html, /<(script|img|b|u|s|i)\b/);
   const links = [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href);
@@ -119,20 +184,25 @@ void t.test("HTML in a document is shown as text, and links lead only to what is
   for (const shown of [
     "&lt;script>alert(1)&lt;/script>",
     "&lt;img src=x onerror=alert(1)>",
-    "settings</span> (settings.md)",
+    "tour</span> (tour.md)",
     "&lt;s>x&lt;/s>",
-    "alerts.md</span> logo",
+    "testing.md</span> logo",
   ])
     t.ok(html.replaceAll("&gt;", ">").includes(shown), shown);
   t.end();
 });
 
 void t.test("links in documents are resolved from where the document is", (t) => {
-  t.equal(linksFrom("changelog")("docs/receiving.md#fields"), "/receiving#fields");
-  t.equal(linksFrom("checking")("../CHANGELOG.md"), "/changelog");
-  t.equal(linksFrom("checking")("#slow-endpoints"), "#slow-endpoints");
-  t.equal(linksFrom("receiving")("https://www.standardwebhooks.com"), "https://www.standardwebhooks.com");
-  for (const href of ["operating.md", "../README.md", "//example.com", "mailto:a@example.com"])
-    t.equal(linksFrom("checking")(href), null, href);
+  const ofChangelog = linksFrom("CHANGELOG.md");
+  const ofChecking = linksFrom("docs/checking.md");
+  t.equal(ofChangelog("docs/receiving.md#fields"), "/receiving#fields");
+  t.equal(ofChangelog("docs/api.md"), "/docs/conventions");
+  t.equal(ofChecking("../CHANGELOG.md"), "/changelog");
+  t.equal(ofChecking("README.md"), "/docs");
+  t.equal(ofChecking("operating.md#how-large"), "/docs/operating#how-large");
+  t.equal(ofChecking("#slow-endpoints"), "#slow-endpoints");
+  t.equal(ofChecking("https://www.standardwebhooks.com"), "https://www.standardwebhooks.com");
+  for (const href of ["tour.md", "../README.md", "//example.com", "mailto:a@example.com"])
+    t.equal(ofChecking(href), null, href);
   t.end();
 });

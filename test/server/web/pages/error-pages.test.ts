@@ -55,7 +55,7 @@ void t.test("an error page says what is wrong, whatever was requested", async (t
   const port = await servedWithout(t);
   for (const [path, status, heading] of [
     ["/nosuch", 404, "There is no such page"],
-    ["/v1/targets/mtgox", 404, "There is no such page"],
+    ["/v1/targets/mtgox", 404, "No venue “mtgox”"],
     ["/v1/incidents?limit=0&days=x", 400, "We do not understand this address"],
     ["/v1/targets/%ff", 400, "We do not understand this address"],
   ] as const) {
@@ -94,10 +94,13 @@ void t.test("the page of a 503 says nothing about venues, and reloads itself", a
 void t.test("the page of a 429 says when to come back", async (t) => {
   const port = await servedWithout(t, 1);
   await getPage(port, "/docs");
-  const { status, headers, text } = await getPage(port, "/docs");
+  const { status, headers, text, html } = await getPage(port, "/docs");
   t.equal(status, 429);
   t.match(text, "Too many requests from your address");
-  t.match(text, `in ${headers["retry-after"]} second`);
+  const seconds = headers["retry-after"]!;
+  t.match(text, `The page tries again by itself in ${seconds} second`);
+  t.match(html, `<noscript><meta http-equiv="refresh" content="${seconds}"`);
+  t.match(html, `data-follow="reload" data-after="${seconds}"`, "and no earlier, which would count");
   const asset = /\/assets\/[^"]+style\.css/.exec((await getPage(port, "/docs")).html)![0];
   t.equal((await askRaw(port, asset)).status, 200, "its style sheet is not limited");
 });
@@ -122,7 +125,7 @@ void t.test("a retracted incident has a page that says when and why", async (t) 
     slug,
     retractedAt: "2026-01-31T12:00:00Z",
   };
-  const because = (reason: string) => pageText(errorPage({ ...problem, reason }, 0), null);
+  const because = (reason: string) => pageText(errorPage({ ...problem, reason }, 0));
   t.match(because("<b>\u202e"), "<bdi>&lt;b>\u202e</bdi>");
 });
 

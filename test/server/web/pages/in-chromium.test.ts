@@ -5,8 +5,8 @@ import { syncRegistry } from "../../../../server/database/sync-registry.js";
 import { loadRegistry } from "../../../../shared/registry/load-registry.js";
 import { serve } from "../../../support/api.js";
 import { chromiumMissing, openChromium, openWindow } from "../../../support/chromium.js";
-import { migratedDatabase } from "../../../support/database.js";
-import { ago, decide, measured } from "../../../support/fleet.js";
+import { migratedDatabase, type TestDatabase } from "../../../support/database.js";
+import { ago, decide, forget, measured } from "../../../support/fleet.js";
 import { getPage } from "../../../support/page.js";
 import { visitPages, zoomed } from "../../../support/page-checks.js";
 import { troubledBoard } from "../../../support/page-world.js";
@@ -33,6 +33,7 @@ void t.test("pages in Chromium", { skip: chromiumMissing }, async (t) => {
   const pages = [
     ...["/", "/?state=trouble&sort=worst", "/venues/okx", "/venues/gemini?range=7d&region=us-east", "/incidents"],
     ...[incident, "/compare", "/detection", "/regions", "/wall", "/docs", "/docs/api", "/methodology", "/rulebook"],
+    ...["/docs/api/board", "/docs/api/answers", "/docs/api/types", "/docs/search?q=rate+limit", "/docs/settings"],
     ...["/checking", "/comparing", "/receiving", "/changelog"],
     "/no-such-page",
   ];
@@ -58,7 +59,7 @@ void t.test("pages in Chromium", { skip: chromiumMissing }, async (t) => {
     await measured(database.pool, { from: ago(90), to: now, ...trouble });
     await decide(database.pool, now);
     await until(async () => (await page.locator("h1").innerText()).includes("Bybit"));
-    t.match(await page.title(), /of 15 healthy\./);
+    t.match(await page.title(), /of 15 healthy/);
     t.equal(await page.locator("input[name=q]").inputValue(), "okx", "typed text is kept");
     t.equal(await page.evaluate(() => document.activeElement?.getAttribute("name")), "q", "so is the focus");
     t.ok((await page.locator("details").first().getAttribute("open")) !== null, "so is an unfolded part");
@@ -90,7 +91,63 @@ void t.test("pages in Chromium", { skip: chromiumMissing }, async (t) => {
     t.match(page.url(), /#category-oracle$/);
     await page.waitForFunction(() => document.querySelector("#category-oracle")!.getBoundingClientRect().top < 100);
   });
+  await t.test("a wall of any number of venues fits on one screen", async (t) => {
+    for (const count of [15, 33, 150]) {
+      const { port } = await serve(t, await boardOf(count, database));
+      await wallFits(t, browser, `http://127.0.0.1:${port}`, count);
+    }
+  });
 });
+
+/** Venues of our own making: those of the registry again and again, three of them in trouble. */
+async function boardOf(count: number, database: TestDatabase): Promise<TestDatabase> {
+  const { pool } = database;
+  await forget(pool);
+  const { venues: known, ...registry } = await loadRegistry("registry/exchanges.json");
+  const venues = Array.from({ length: count }, (_, at) => {
+    const venue = known[at % known.length]!;
+    const { id, name } = venue;
+    return at < known.length ? venue : { ...venue, id: `${id}-${at}`, name: `${name} ${at}`, formerIds: [] };
+  });
+  await syncRegistry(pool, { ...registry, venues });
+  const [from, to] = [ago(150), ago(0)];
+  await measured(pool, { from, to });
+  for (const venue of ["okx", "kraken", "bybit"]) await measured(pool, { from, to, venue, fault: "timeout" });
+  await decide(pool);
+  return { ...database, registry: { ...registry, venues } };
+}
+
+/** Everything is on one screen, and can be read. */
+async function wallFits(t: Test, browser: Browser, root: string, count: number) {
+  const { page } = await openWindow(t, browser, { viewport: { width: 1920, height: 1080 } });
+  await page.goto(`${root}/wall`);
+  const seen = await page.evaluate(() => {
+    const { scrollHeight, clientHeight } = document.documentElement;
+    const tiles = [...document.querySelectorAll(".tile")].map((tile) => {
+      const { top, bottom, left, right, width, height } = tile.getBoundingClientRect();
+      const name = tile.querySelector("h2")!;
+      const isInside = top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth;
+      const isWhole = name.scrollWidth <= name.clientWidth && name.getBoundingClientRect().bottom <= bottom;
+      const fontPx = parseFloat(getComputedStyle(name).fontSize);
+      return { name: name.textContent, area: width * height, isInside, isWhole, fontPx };
+    });
+    const asOf = document.querySelector(".as-of")!.getBoundingClientRect();
+    return { scrolls: scrollHeight - clientHeight, tiles, asOfBottom: asOf.bottom };
+  });
+  t.equal(seen.scrolls, 0, `${count} venues: nothing is below the screen`);
+  t.equal(seen.tiles.length, count);
+  t.same(
+    seen.tiles.filter(({ isInside, isWhole }) => !isInside || !isWhole),
+    [],
+    "each tile and its name are whole",
+  );
+  t.ok(Math.min(...seen.tiles.map(({ fontPx }) => fontPx)) >= 13, "names can be read");
+  t.ok(seen.asOfBottom < 100, "the instant is at the top");
+  const [troubled, healthy] = [seen.tiles.slice(0, 3), seen.tiles.slice(3)].map((tiles) =>
+    tiles.map(({ area }) => area),
+  );
+  t.ok(Math.min(...troubled!) > 3 * Math.max(...healthy!), "what is healthy is small");
+}
 
 async function sameWithoutScript(t: Test, browser: Browser, root: string, pages: string[]) {
   const { page: scripted } = await openWindow(t, browser);

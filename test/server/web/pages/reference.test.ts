@@ -5,9 +5,9 @@ import { makeLog } from "../../../../shared/log/log.js";
 import { packagedFile } from "../../../../shared/config/package.js";
 import type { Registry } from "../../../../shared/registry/registry.js";
 import { loadRegistry } from "../../../../shared/registry/load-registry.js";
-import { documentNames } from "../../../../server/web/pages/documents.js";
-import { documentOf, serve } from "../../../support/api.js";
-import { getPage } from "../../../support/page.js";
+import { documentNames, documentPath } from "../../../../server/web/pages/documents.js";
+import { describedPath, documentOf, serve } from "../../../support/api.js";
+import { getPage, type ReadPage } from "../../../support/page.js";
 import { browserAccept, deadAnchorsOf, idsOf } from "../../../support/page-anchors.js";
 import { askRaw } from "../../../support/raw-answer.js";
 
@@ -20,30 +20,63 @@ async function served(t: Test, of: Registry = registry): Promise<number> {
   return (await serve(t, { pool, registry: of })).port;
 }
 
-void t.test("/docs leads to every document and every operation", async (t) => {
+const document = documentOf({ registry });
+const groups = document.tags!.map(({ name }) => `/docs/api/${name}`);
+const paths = ["/docs/api", ...groups, "/docs/api/answers", "/docs/api/types"];
+
+void t.test("/docs leads to every document, and the reference to every operation", async (t) => {
   const port = await served(t);
   const { status, text, links, headers } = await getPage(port, "/docs");
   t.equal(status, 200);
   t.match(headers, { "content-type": "text/html; charset=utf-8", "cache-control": "public, max-age=300" });
-  for (const name of documentNames) t.ok(links.includes(`/${name}`), name);
-  const reference = idsOf((await getPage(port, "/docs/api")).html);
-  for (const [path, { get, post }] of Object.entries(documentOf({ registry }).paths!)) {
-    const id = (get ?? post)!.operationId!;
-    t.ok(links.includes(`/docs/api#${id}`) && reference.includes(id), id);
+  for (const name of documentNames) t.ok(links.includes(documentPath(name)), name);
+  for (const group of groups) t.ok(links.includes(group), group);
+  const index = await getPage(port, "/docs/api");
+  for (const [path, { get, post }] of Object.entries(document.paths!)) {
+    const { operationId: id, tags } = (get ?? post)!;
+    const href = `/docs/api/${tags![0]}#${id}`;
+    t.ok(index.links.includes(href), href);
+    t.ok(idsOf(index.html).includes(id!), `/docs/api#${id}, its former address, leads there`);
+    t.ok(idsOf((await getPage(port, href)).html).includes(id!), href);
     t.match(text, `${get ? "GET" : "POST"} ${path}`);
   }
-  const others = links.filter((link) => link.startsWith("/docs") || documentNames.some((name) => link === `/${name}`));
-  for (const link of new Set(others)) t.equal((await getPage(port, link)).status, 200, link);
+  t.equal((await getPage(port, "/docs/api/none")).status, 404);
+});
+
+void t.test("/docs begins with three recipes that work", async (t) => {
+  const port = await served(t);
+  const { text, html } = await getPage(port, "/docs");
+  t.match(text, /^Documentation ?Search the documentation Search Three recipes Is OKX down, in one curl ?curl -s /);
+  const [, curl] = /curl -s https:\/\/api\.example\.org(\S+) \| jq -r \.state/.exec(text) ?? [];
+  const [, badge] = /\(https:\/\/api\.example\.org(\/badges\/\S+?)\)/.exec(text) ?? [];
+  const [, feed] = /https:\/\/api\.example\.org(\/feeds\/\S+)/.exec(text) ?? [];
+  for (const path of [curl, badge, feed]) t.ok(describedPath(document, path!), path!);
+  t.notMatch(html, "<script>");
+  const { venues, ...rest } = registry;
+  const without = await served(t, { ...rest, venues: venues.filter(({ id }) => id !== "okx") });
+  t.match((await getPage(without, "/docs")).text, `Is ${venues[0]!.name} down, in one curl`);
 });
 
 void t.test("the reference has every parameter, field, word, header and error of the description", async (t) => {
   const port = await served(t);
-  const { html, text } = await getPage(port, "/docs/api");
-  const document = documentOf({ registry });
-  t.strictSame(deadAnchorsOf(html), []);
-  t.equal(new Set(idsOf(html)).size, idsOf(html).length, "no two elements have one id");
+  const pages = new Map<string, ReadPage>();
+  for (const path of paths) pages.set(path, await getPage(port, path));
+  const text = [...pages.values()].map((page) => page.text).join(" ");
+  for (const [path, { html, links }] of pages) {
+    t.strictSame(deadAnchorsOf(html), [], path);
+    t.equal(new Set(idsOf(html)).size, idsOf(html).length, `${path}: no two elements have one id`);
+    for (const href of links.filter((link) => link.startsWith("/docs/api"))) {
+      const [target = "", anchor] = href.split("#");
+      t.ok(pages.has(target) && (anchor === undefined || idsOf(pages.get(target)!.html).includes(anchor)), href);
+    }
+  }
+  const index = pages.get("/docs/api")!;
   for (const [name, schema] of Object.entries(document.components!.schemas!)) {
-    t.ok(idsOf(html).includes(name), name);
+    t.ok(idsOf(index.html).includes(name), `/docs/api#${name}, its former address, leads there`);
+    t.ok(
+      index.links.some((link) => link.endsWith(`#${name}`)),
+      name,
+    );
     for (const field of namesIn(schema as SchemaObject)) t.ok(text.includes(field), `${name}.${field}`);
   }
   for (const { get, post } of Object.values<PathItemObject>(document.paths!)) {
@@ -67,16 +100,18 @@ void t.test("the reference has every parameter, field, word, header and error of
     t.ok(text.includes(words), words);
 });
 
-void t.test("the reference is small enough for a phone, also with 150 venues", async (t) => {
+void t.test("each page of the reference is small enough for a phone, also with 150 venues", async (t) => {
   const [first] = registry.venues;
   const venues = Array.from({ length: 150 }, (_, at) => ({ ...first!, id: `venue-${at}`, formerIds: [] }));
   for (const of of [registry, { ...registry, venues }]) {
     const port = await served(t, of);
-    const { bytes, headers } = await askRaw(port, "/docs/api", { accept: browserAccept, "accept-encoding": "br" });
-    t.equal(headers["content-encoding"], "br");
-    t.ok(bytes.length < 44_000, `${bytes.length} bytes`);
+    for (const path of paths) {
+      const { bytes, headers } = await askRaw(port, path, { accept: browserAccept, "accept-encoding": "br" });
+      t.equal(headers["content-encoding"], "br");
+      t.ok(bytes.length < 24_000, `${path}: ${bytes.length} bytes`);
+    }
   }
-  const { text } = await getPage(await served(t, { ...registry, venues }), "/docs/api");
+  const { text } = await getPage(await served(t, { ...registry, venues }), "/docs/api/board");
   t.match(text, "venue-19 and 130 more");
 });
 

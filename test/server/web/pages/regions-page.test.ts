@@ -31,7 +31,7 @@ void t.test("regions that send nothing", async (t) => {
     const { text, icon } = await getPage(port, "/regions");
     t.match(text, /^1 of 3 regions reports\. Silent: Southeast Asia and US East\./);
     t.match(text, /Only 1 region has a vote now, and 2 must agree\. So the state of every venue is unknown\./);
-    t.match(text, /US East: sends nothing.* Newest sample \d\d:\d\d UTC, nothing for \d+ minutes/);
+    t.match(text, /US East: sends nothing.* Newest sample \d\d:\d\d UTC, nothing for \d+ min/);
     t.match(text, /Central Europe: reports .* samples, 100 % of them good/);
     t.equal(icon, "degraded");
   });
@@ -73,7 +73,7 @@ void t.test("the probes of a region", async (t) => {
   const { port } = await serve(t, { pool, registry });
   const { text, html } = await getPage(port, "/regions");
 
-  t.match(text, /US East: has trouble of its own/);
+  t.match(text, /US East: (cannot|has a wrong|has no|gets)/);
   t.match(text, /No route since 15 Jan[^:]*, 12:00 UTC: there is <b>no route\./);
   t.match(
     text,

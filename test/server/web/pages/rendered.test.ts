@@ -2,8 +2,9 @@ import { renderToString } from "preact-render-to-string";
 import t from "tap";
 import { makeBody } from "../../../../server/web/api/body.js";
 import { makeRendered } from "../../../../server/web/pages/page-answer.js";
-import type { PageProps } from "../../../../server/web/pages/page.js";
-import { type Day, DayBars, lookOf } from "../../../../server/web/pages/parts.js";
+import { type PageProps, plainShell } from "../../../../server/web/pages/page.js";
+import { type Day, DayBars } from "../../../../server/web/pages/parts.js";
+import { lookOf } from "../../../../server/web/pages/states.js";
 
 const page = (title: string): PageProps => ({
   ...{ title, icon: "unknown", section: null, json: null, generatedAt: null, age: null, refreshS: null },
@@ -25,7 +26,7 @@ void t.test("a page is rendered again only when something that it shows has chan
 
 void t.test("searches do not fill the memory: beyond the limit, the oldest page is forgotten", (t) => {
   const bytes = makeRendered()("size", [], () => page("four")).plain.length;
-  const rendered = makeRendered(null, 2 * bytes);
+  const rendered = makeRendered(plainShell, 2 * bytes);
   let renderings = 0;
   const shown = (key: string, title: string) =>
     rendered(key, [], () => {
@@ -48,7 +49,7 @@ void t.test("searches do not fill the memory: beyond the limit, the oldest page 
 });
 
 void t.test("the operator's notice stands on every page, as text", (t) => {
-  const rendered = makeRendered("A trial <b>until</b> Friday.");
+  const rendered = makeRendered({ ...plainShell, notice: "A trial <b>until</b> Friday." });
   const { plain } = rendered("board", [], () => page("board"));
   t.match(plain.toString(), /<p class="site-notice">.*A trial &lt;b>until&lt;\/b> Friday\./);
   t.end();
@@ -59,7 +60,7 @@ void t.test("the operator's notice stands on every page, as text", (t) => {
 const day = (measuredMinutes: number, downMinutes = 0, degradedMinutes = 0, scheduledMinutes = 1440): Day => ({
   ...{ date: "2026-01-15", uptimePct: 100, uptimePctLow: 100, uptimePctHigh: 100 },
   ...{ measuredMinutes, scheduledMinutes, coveragePct: (100 * measuredMinutes) / scheduledMinutes },
-  ...{ downMinutes, degradedMinutes, withoutMaintenance: null },
+  ...{ downMinutes, degradedMinutes, withoutMaintenance: null, incidents: 0 },
 });
 
 const drawn = (...days: Day[]) => renderToString(DayBars({ days }));
@@ -67,10 +68,11 @@ const drawn = (...days: Day[]) => renderToString(DayBars({ days }));
 void t.test("a bar shows the worst of its day, and little without trouble is no healthy day", (t) => {
   const html = drawn(day(1440), day(1440, 0, 3), day(1440, 3, 3), day(30), day(30, 2), day(0), day(900));
   const label = /aria-label="([^"]*)"/.exec(html)![1]!;
-  t.match(label, "2 without trouble, 1 with degraded minutes, 2 with down minutes");
+  t.match(label, "2 without trouble, 1 degraded, 2 with down minutes");
   t.match(label, "1 measured less than half without trouble, 1 not measured");
   const bars = (kind: string) => (new RegExp(`class="${kind}" d="([^"]*)"`).exec(html)?.[1] ?? "").match(/z/g)?.length;
   t.strictSame(["operational", "degraded", "outage", "partly"].map(bars), [2, 1, 2, 1]);
+  t.match(drawn({ ...day(1440), incidents: 1 }), "90 days: 1 degraded", "an incident of a slow component");
   t.end();
 });
 

@@ -19,11 +19,11 @@ void t.test("the wall", async (t) => {
 
   await t.test("answers in a sentence, with open incidents and regions", async (t) => {
     const { text, title, icon } = await getPage(port, "/wall");
-    t.match(text, /^13 of 15 venues are healthy\. 1 open incident\. (Degraded|Down) OKX: Ticker for 2 minutes/);
+    t.match(text, /^As of \S+ \S+ UTC Central Europe reports Southeast Asia reports US East reports OKX is degraded/);
+    t.match(text, /OKX is degraded\. 1 open incident\. (Degraded|Down) OKX: Ticker for 2 min/);
     t.match(text, /OKX (Degraded|Down) for [^,]+, 1 open incident/);
     t.match(text, /Gemini Unknown for/);
-    t.match(text, /Central Europe reports Southeast Asia reports US East reports As of /);
-    t.match(title, /^Wall: 13 of 15 healthy/);
+    t.match(title, /^Wall: OKX is degraded\. 13 of 15 healthy, 1 unknown/);
     t.equal(icon, "degraded");
   });
 

@@ -1,0 +1,144 @@
+/**
+ * The answer to "is it down?" for one venue, in the same words on the board, the wall, the venue's page, its card and
+ * badge, for agents and in `venuewatch status`.
+ */
+import type { Fault } from "../../../shared/measurement/sample.js";
+import { durationText, instantText, isolated, nameList, sinceMs, whereText } from "./format.js";
+import { commonFault, isOnlyLimiting, isTrouble, isUnjudged, stateRank } from "./states.js";
+import { type State, verbOf } from "./words.js";
+
+export interface AnsweredVenue {
+  name: string;
+  state: State;
+  since: string;
+  /** Open incidents. */
+  activeIncidents: number;
+  components: readonly AnsweredComponent[];
+}
+
+export interface AnsweredComponent {
+  /** `rest:<name>` or `ws:<name>` */
+  component: string;
+  state: State;
+  fault: Fault | null;
+  unknownBecause: { reason: string; detail?: string } | null;
+}
+
+export interface AnswerContext {
+  /** The instant of the data. */
+  now: string;
+  /** A component's name for people. */
+  labelOf: (component: string) => string;
+  /** The regions that see the trouble, of those that count; null: it is not known here. */
+  witnesses: { saw: number; of: number } | null;
+}
+
+/** Parts of the answer, without full stops. */
+export interface VenueAnswer {
+  /** `Kraken is down` */
+  verdict: string;
+  /** `all 5 REST endpoints`; null where nothing is in trouble. */
+  what: string | null;
+  /** `in all 3 regions` */
+  where: string | null;
+  /** `its streams work`; null: neither kind works completely, or the venue has only one. */
+  rest: string | null;
+}
+
+export function answerOf(venue: AnsweredVenue, { labelOf, witnesses }: AnswerContext): VenueAnswer {
+  const verdict = verdictOf(venue);
+  if (!isTrouble(venue.state)) return { verdict, what: null, where: null, rest: null };
+  return {
+    verdict,
+    what: whatOf(venue, labelOf),
+    where: witnesses && whereText(witnesses),
+    rest: workingKind(venue.components),
+  };
+}
+
+/** `Kraken is down: all 5 REST endpoints, in all 3 regions, since 01:16 UTC (2 min); its streams work.` */
+export function answerText(venue: AnsweredVenue, context: AnswerContext): string {
+  const { rest } = answerOf(venue, context);
+  const { now } = context;
+  const { head, separator } = headOf(venue, context);
+  const since = `since ${instantText(venue.since, now)} (${durationText(sinceMs(venue.since, now))})`;
+  return `${head}${separator}${since}${rest === null ? "" : `; ${rest}`}.`;
+}
+
+/** The same without its times, for headings and titles: `Kraken is down: all 5 REST endpoints, in all 3 regions` */
+export function answerHead(venue: AnsweredVenue, context: AnswerContext): string {
+  return headOf(venue, context).head;
+}
+
+function headOf(venue: AnsweredVenue, context: AnswerContext): { head: string; separator: string } {
+  const { verdict, what, where } = answerOf(venue, context);
+  const details = [what, where].filter((part) => part !== null);
+  return details.length === 0
+    ? { head: verdict, separator: " " }
+    : { head: `${verdict}: ${details.join(", ")}`, separator: ", " };
+}
+
+/** `Kraken is down`, without what and where. */
+export function verdictOf({ name, state, activeIncidents, components }: AnsweredVenue): string {
+  const shown = isolated(name);
+  if (state === "unknown") return `${shown} is unknown`;
+  if (state === "operational") return activeIncidents > 0 ? `${shown} is healthy again` : `${shown} is healthy`;
+  const fault = commonFault(components);
+  if (isOnlyLimiting(state, fault)) return `${shown} limits our requests`;
+  return `${shown} is ${state === "outage" ? "down" : "degraded"}`;
+}
+
+const kinds = [
+  { prefix: "rest:", many: "REST endpoints", works: "its REST API works" },
+  { prefix: "ws:", many: "streams", works: "its streams work" },
+] as const;
+
+/** The socket that all streams of a venue share: if it fails, they have nothing to say. */
+const socket = "ws:conn";
+
+function whatOf({ state, components }: AnsweredVenue, labelOf: (component: string) => string): string | null {
+  const groups = kinds.flatMap(({ prefix, many }) => {
+    const ofKind = components.filter(({ component }) => component.startsWith(prefix));
+    const bad = ofKind.filter((one) => isTrouble(one.state)).sort((a, b) => stateRank(a.state) - stateRank(b.state));
+    if (bad.length === 0) return [];
+    return [`${groupText(ofKind, bad, many, labelOf)}${doingText(bad, state)}`];
+  });
+  if (groups.length === 0) return null;
+  return groups.join(groups[0]!.includes(" and ") ? ", and " : " and ");
+}
+
+/** A sentence has room for two names; more are counted. */
+const mostNames = 2;
+
+function groupText(
+  ofKind: readonly AnsweredComponent[],
+  bad: readonly AnsweredComponent[],
+  many: string,
+  labelOf: (component: string) => string,
+): string {
+  if (bad.some(({ component }) => component === socket)) return "its WebSocket";
+  if (bad.length <= mostNames && bad.length < ofKind.length)
+    return nameList(bad.map(({ component }) => labelOf(component)));
+  const counted = ofKind.filter(({ component, unknownBecause }) => component !== socket && !isUnjudged(unknownBecause));
+  if (counted.length === 1) return nameList(bad.map(({ component }) => labelOf(component)));
+  return bad.length >= counted.length ? `all ${bad.length} ${many}` : `${bad.length} of ${counted.length} ${many}`;
+}
+
+/** What they do, where that is not what the venue's state says already. */
+function doingText(bad: readonly AnsweredComponent[], ofVenue: State): string {
+  const fault = commonFault(bad);
+  const worst = bad[0]!.state;
+  if (isOnlyLimiting(ofVenue, fault)) return "";
+  const verb = verbOf(fault);
+  if (verb) return bad.length === 1 ? ` ${verb.does}` : ` (${verb.does})`;
+  return worst === ofVenue ? "" : worst === "outage" ? " down" : " degraded";
+}
+
+/** The kind of component that works completely, beside trouble of the other. */
+function workingKind(components: readonly AnsweredComponent[]): string | null {
+  for (const { prefix, works } of kinds) {
+    const ofKind = components.filter(({ component }) => component.startsWith(prefix));
+    if (ofKind.length > 0 && ofKind.every(({ state }) => state === "operational")) return works;
+  }
+  return null;
+}

@@ -1,0 +1,141 @@
+/** The venues in trouble as cards: what fails, where, since when, and what the venue itself says. */
+import { answerOf } from "./answer.js";
+import type { Board } from "./board-headline.js";
+import { durationText, isolated, maintenanceText } from "./format.js";
+import { Elapsed, Instant, noticeAbout, type PublishedIncident, Sign } from "./parts.js";
+import { isTrouble, lookOf, stateRank, commonFault } from "./states.js";
+import { faultMeanings, verbOf } from "./words.js";
+
+type Row = Board["venues"][number];
+
+export interface TroubleCardsProps {
+  board: Board;
+  /** Names of a venue's components for people. */
+  labelOf: (venue: string, component: string) => string;
+}
+
+/** Worst first. Nothing where no venue is in trouble and no incident is open. */
+export function TroubleCards({ board: { venues, incidents, generatedAt: now }, labelOf }: TroubleCardsProps) {
+  const troubled = venues.filter(isShown).sort((a, b) => stateRank(a.state) - stateRank(b.state));
+  if (troubled.length === 0) return null;
+  return (
+    <ul class="cards">
+      {troubled.map((venue) => (
+        <TroubleCard
+          key={venue.id}
+          {...{ venue, now }}
+          incidents={worstFirst(incidents.filter((one) => one.venue === venue.id && one.status === "open"))}
+          labelOf={(component) => labelOf(venue.id, component)}
+        />
+      ))}
+    </ul>
+  );
+}
+
+/** Also what is unknown while an incident of it is open, and what is healthy again for too short a time. */
+function isShown({ state, activeIncidents }: Row): boolean {
+  return isTrouble(state) || activeIncidents > 0;
+}
+
+function worstFirst(incidents: readonly PublishedIncident[]): PublishedIncident[] {
+  return [...incidents].sort(
+    (a, b) => stateRank(a.severity) - stateRank(b.severity) || a.startedAt.localeCompare(b.startedAt),
+  );
+}
+
+interface TroubleCardProps {
+  venue: Row;
+  /** Open ones, the worst first. */
+  incidents: readonly PublishedIncident[];
+  labelOf: (component: string) => string;
+  now: string;
+}
+
+function TroubleCard({ venue, incidents, labelOf, now }: TroubleCardProps) {
+  const { state, word } = lookOf(venue.state, commonFault(venue.components));
+  const [worst] = incidents;
+  const witnesses = worst && worst.regions.length > 0 ? { saw: worst.regions.length, of: worst.counted } : null;
+  const { what, where, rest } = answerOf(venue, { now, labelOf, witnesses });
+  return (
+    <li class={`card of-${state}`} data-key={`trouble-${venue.id}`}>
+      <h3>
+        <Sign state={state} />{" "}
+        <a href={`/venues/${venue.id}`}>
+          <bdi>{venue.name}</bdi>
+        </a>{" "}
+        <span class="verdict">{recoveringWord(venue) ?? word}</span>
+      </h3>
+      <p>
+        {what === null
+          ? beforeText(venue, worst)
+          : `${[what, where].filter((part) => part).join(", ")}${rest ? `; ${rest}` : ""}`}
+      </p>
+      <p class="minor">
+        since <Instant at={venue.since} now={now} /> (<Elapsed from={venue.since} now={now} />)
+        {isTrouble(venue.state) && because(worst)}
+        {venue.maintenance !== null && `; ${maintenanceText(venue.maintenance, now)}`}
+      </p>
+      {incidents.length > 0 && <Incidents incidents={incidents} />}
+      <Notice incidents={incidents} />
+    </li>
+  );
+}
+
+function recoveringWord({ state, activeIncidents }: Row): string | null {
+  return state === "operational" && activeIncidents > 0 ? "Recovering" : null;
+}
+
+/** Of a venue that is not in trouble now: what its open incident was. */
+function beforeText({ state }: Row, worst: PublishedIncident | undefined): string {
+  if (worst === undefined) return "No component of it has an open incident.";
+  const label = isolated(worst.label);
+  const did = verbOf(worst.fault)?.did ?? `was ${worst.severity === "outage" ? "failing" : "degraded"}`;
+  return state === "unknown"
+    ? `${label} ${did} when we last measured it`
+    : `${label} ${did}; the incident closes once this has lasted`;
+}
+
+/** The fault of the worst incident, in a few words. */
+function because(worst: PublishedIncident | undefined): string {
+  if (worst === undefined || worst.fault === null || verbOf(worst.fault)) return "";
+  return `: ${faultMeanings[worst.fault]}`;
+}
+
+/** A card has room for so many links; the venue's page has all. */
+const mostLinks = 2;
+
+function Incidents({ incidents }: { incidents: readonly PublishedIncident[] }) {
+  const more = incidents.length - mostLinks;
+  return (
+    <p class="minor">
+      {incidents.length === 1 ? "Incident: " : `${incidents.length} incidents: `}
+      {incidents.slice(0, mostLinks).map(({ slug, label }, at) => (
+        <>
+          {at > 0 && ", "}
+          <a href={`/incidents/${slug}`}>{isolated(label)}</a>
+        </>
+      ))}
+      {more > 0 && ` and ${more} more`}
+    </p>
+  );
+}
+
+/** A notice that was over before our incident began says nothing about it. */
+function Notice({ incidents }: { incidents: readonly PublishedIncident[] }) {
+  const said = incidents.find((one) => noticeAbout(one) !== null);
+  if (said !== undefined)
+    return (
+      <p class="minor">
+        The venue&apos;s page: “{isolated(said.official!.title)}”, {offsetText(said)}
+      </p>
+    );
+  const isReadable = incidents.some(({ officialObserved }) => officialObserved === true);
+  return isReadable ? <p class="minor">Nothing on the venue&apos;s page about now</p> : null;
+}
+
+function offsetText({ official, openedAt }: PublishedIncident): string {
+  const { postedAt, startedAt } = official!;
+  const offsetMs = Date.parse(postedAt ?? startedAt) - Date.parse(openedAt);
+  const verb = postedAt === null ? "began" : "posted";
+  return `${verb} ${durationText(Math.abs(offsetMs))} ${offsetMs < 0 ? "before" : "after"} our incident`;
+}
