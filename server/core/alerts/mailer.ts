@@ -116,7 +116,7 @@ function transportOn(connection: Socket, server: MailServer, ca: string | undefi
   const isPlain = isThisMachine(host) && !isImplicitTls;
   return nodemailer.createTransport({
     ...{ host, port, connection, secure: isImplicitTls },
-    // without it, whoever stands between could remove the offer of TLS, and read the password
+    // without it, a machine between could remove the offer of TLS, and read the password
     ...{ requireTLS: !isImplicitTls && !isPlain, ignoreTLS: isPlain },
     // explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect
     tls: { rejectUnauthorized: true, minVersion: "TLSv1.2", ca },

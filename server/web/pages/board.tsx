@@ -357,7 +357,7 @@ export function ofOwnBoard({ venues }: Board, filter: Filter, title: string): st
       )}: ${title}`;
 }
 
-/** The part of the board that is about the chosen venues, whose sums are made anew. */
+/** The part of the board that is about the chosen venues, with sums of its own. */
 export function boardOf(board: Board, { venues: chosen }: Filter): Board {
   if (chosen === null) return board;
   const isChosen = (id: string) => chosen.includes(id);

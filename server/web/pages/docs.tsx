@@ -49,7 +49,7 @@ function once<T>(make: () => T): () => T {
 
 function addReference(router: Router, api: () => OpenAPIObject, rendered: Rendered): void {
   const pages = once(() => referencePages(api()));
-  router.get(/^\/docs\/api(\/[a-z]+)?$/, (request, response, next) => {
+  router.get(["/docs/api", "/docs/api/:group"], (request, response, next) => {
     const page = pages().get(request.path);
     return page ? answerPage(response, rendered(request.path, [], page), longCache) : next();
   });

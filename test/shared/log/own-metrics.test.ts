@@ -79,22 +79,23 @@ void t.test("each program exports metrics of its work, and its identity", async 
   });
 
   await t.test("web", async (t) => {
-    const program = runCli(t, ["web"], { ...env, PORT: "0", RATE_LIMIT: "6" });
+    const program = runCli(t, ["web"], { ...env, PORT: "0", RATE_LIMIT: "7" });
     const own = await addressLogged(program, "own metrics");
     const site = await addressLogged(program, "ready");
     for (const path of [
       ...["/v1/status", "/v1/exchanges/okx", "/v1/targets/okx", "/v1/targets/mtgox"],
-      ...["/nothing/here", "/v1/status?category=x", "/v1/regions"],
+      ...["/docs/api/board", "/nothing/here", "/v1/status?category=x", "/v1/regions"],
     ])
       await (await fetch(site + path)).text();
     const name = "venuewatch_web_request_seconds";
-    await until(async () => total(await scrape(own), name, {}, "_count") === 7, 10_000);
+    await until(async () => total(await scrape(own), name, {}, "_count") === 8, 10_000);
     const seen = await scrape(own);
     const counts = seen[name]!.series.filter((series) => series.name === `${name}_count`);
     const lines = counts.map(({ labels, value }) => `${labels["route"]} ${labels["status"]}: ${value}`);
     // labelled by routes, which are few, and never by the requested path
     t.strictSame(lines.sort(), [
-      ...["/v1/status 200: 1", "/v1/status 400: 1", "/v1/targets/:venue 200: 2", "/v1/targets/:venue 404: 1"],
+      ...["/docs/api/:group 200: 1", "/v1/status 200: 1", "/v1/status 400: 1"],
+      ...["/v1/targets/:venue 200: 2", "/v1/targets/:venue 404: 1"],
       ...["none 404: 1", "none 429: 1"],
     ]);
     for (const address of [own, site]) t.match(await (await fetch(`${address}/healthz`)).json(), { service: "web" });

@@ -31,7 +31,7 @@ export function formatNtfyAlert({ url, token }: NtfyDestination, alert: Alert, s
       ...(token !== null && { authorization: `Bearer ${token}` }),
     },
     body: Buffer.from(JSON.stringify(body)),
-    // whoever knows the name of a topic may read it and post to it
+    // all who know the name of a topic may read it and post to it
     secrets: [topic, ...(token === null ? [] : [token])],
   };
 }

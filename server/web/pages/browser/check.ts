@@ -1,6 +1,6 @@
 /**
- * Asks a venue's endpoints from the reader's browser, only when asked to, and compares with what our regions see. What
- * the button carries (`venue-check.tsx`) says what is asked, and in which words this is told.
+ * Asks a venue's endpoints from the reader's browser, on click only, and compares the answers with what our regions see.
+ * The endpoints, and the words of the result, are in attributes of the button (`venue-check.tsx`).
  */
 
 interface AskedEndpoint {
