@@ -1,6 +1,6 @@
 /**
- * Asks a venue's endpoints from the reader's browser, on click only, and compares the answers with what our regions see.
- * The endpoints, and the words of the result, are in attributes of the button (`venue-check.tsx`).
+ * Asks a venue's endpoints from the reader's browser, on click only, and compares the answers with what our regions
+ * see. The endpoints, and the words of the result, are in attributes of the button (`venue-check.tsx`).
  */
 
 interface AskedEndpoint {
