@@ -9,7 +9,6 @@ import { join } from "node:path";
 import { openPool, type Pool, sql } from "../shared/database/pool.js";
 import { migrate } from "../server/database/migrate.js";
 import { packagedFile } from "../shared/config/package.js";
-import { type Registry } from "../shared/registry/registry.js";
 import { loadRegistry } from "../shared/registry/load-registry.js";
 import { composePlace } from "../test/support/compose-place.js";
 import { postgresPrograms } from "../test/support/postgres-server.js";
@@ -43,17 +42,13 @@ export async function benchBackup(): Promise<Figure[]> {
 }
 
 async function measure({ folder, sh, urlOf, secret }: Awaited<ReturnType<typeof composePlace>>): Promise<Figure[]> {
-  const url = urlOf("postgres", await secret("superuser_password"));
-  const options = {
-    applicationName: "bench",
-    log,
-    statementTimeoutMs: 600_000,
-  };
-  const pool = openPool(url, options);
+  const options = { applicationName: "bench", log, statementTimeoutMs: 600_000 };
+  const owner = openPool(urlOf("venuewatch", await secret("owner_password")), options);
+  const superuser = openPool(urlOf("postgres", await secret("superuser_password")), options);
   const registry = await loadRegistry(packagedFile("registry/exchanges.json"));
-  await migrate(pool, registry, log);
+  await migrate(owner, registry, log);
   const from = new Date(Date.now() - 5 * playedMs);
-  await makeHistory(pool, { days, now: from, log });
+  await makeHistory(owner, { days, now: from, log });
 
   const backupSeconds = await seconds(() => sh("docker compose exec -T backup /etc/venuewatch/base-backup.sh"));
   const [name] = readdirSync(join(folder, "backups/base"));
@@ -66,10 +61,13 @@ async function measure({ folder, sh, urlOf, secret }: Awaited<ReturnType<typeof 
     { what: "creating and verifying it", value: backupSeconds, unit: "s" },
   ];
   let atMs = +from;
-  for (const compression of await compressions(pool)) {
-    await pool.script(`alter system set wal_compression = ${compression}`);
-    await pool.script("select pg_reload_conf()");
-    const kBs = (await walOf(pool, registry, atMs)) / 1e3 / (playedMs / 1e3);
+  for (const compression of await compressions(superuser)) {
+    await superuser.script(`alter system set wal_compression = ${compression}`);
+    await superuser.script("select pg_reload_conf()");
+    await superuser.script("checkpoint");
+    const before = await position(superuser);
+    await work(owner, registry, await measuredSeries(owner, registry), atMs, atMs + playedMs);
+    const kBs = ((await position(superuser)) - before) / 1e3 / (playedMs / 1e3);
     atMs += playedMs;
     figures.push({
       what: `WAL, wal_compression = ${compression}`,
@@ -79,10 +77,11 @@ async function measure({ folder, sh, urlOf, secret }: Awaited<ReturnType<typeof 
   }
   figures.push({
     what: "a day of the archive, with the last of these",
-    value: (await archivedShare(pool, folder)) * figures.at(-1)!.value * 86.4,
+    value: (await archivedShare(superuser, folder)) * figures.at(-1)!.value * 86.4,
     unit: "MB",
   });
-  await pool.close();
+  await owner.close();
+  await superuser.close();
   await sh("docker compose stop");
   let said = "";
   const restoreSeconds = await seconds(async () => {
@@ -114,14 +113,7 @@ async function compressions(pool: Pool): Promise<string[]> {
   return ["off", "pglz", "lz4", "zstd"].filter((one) => row!.values.includes(one));
 }
 
-/** Returns the bytes of WAL that the load wrote. */
-async function walOf(pool: Pool, registry: Registry, fromMs: number): Promise<number> {
-  await pool.script("checkpoint");
-  const before = await position(pool);
-  await work(pool, registry, await measuredSeries(pool, registry), fromMs, fromMs + playedMs);
-  return (await position(pool)) - before;
-}
-
+/** Returns how many bytes of WAL the server has written. */
 async function position(pool: Pool): Promise<number> {
   const [row] = await pool.query<{ bytes: number }>(
     sql`select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint as bytes`,

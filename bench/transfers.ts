@@ -61,7 +61,7 @@ async function manyChanges(pool: Pool): Promise<void> {
     ),
     -- each changes when it is its turn
     changes as (
-      select d.line_id, d.direction, date_trunc('day', now()) - interval '90 days' + n * interval '1 minute' as at, n / turns as number
+      select d.line_id, d.direction, now() - interval '90 days' + n * interval '1 minute' as at, n / turns as number
       from directions d
       cross join lateral generate_series(d.turn - 1, 90 * 1440 - 1, d.turns) as n
     ),
@@ -83,6 +83,8 @@ async function manyChanges(pool: Pool): Promise<void> {
     cross join lateral generate_series(
       date_trunc('day', s.at), coalesce(s.until_at, date_trunc('day', now())) - interval '1 microsecond', interval '1 day'
     ) as day
+    -- as they are written: when they end
+    order by 2
   `);
   await pool.query(sql`call upkeep.refresh('transfer_day', null, date_trunc('day', now()), unasked => true)`);
   await pool.query(sql`call upkeep.refresh_transfers(now())`);

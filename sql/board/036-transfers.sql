@@ -138,8 +138,8 @@ create type api.transfer_direction as (
 
 -- Every line as of an instant, in the order of the board, as the Transfer object has it: deposits and withdrawals side
 -- by side, with the window's figures. A state that was not confirmed for too long is unknown since the last reading
--- that did. The complete days are added up already (transfer_past), the spans since then are few, and what is in no
--- span yet is known until the newest reading.
+-- that did. What is over is added up already (transfer_past), and what is in no span yet is known until the newest
+-- reading.
 --
 -- Beside a state that is not open stands the venue's own notice that began near its change or goes on; beside one that
 -- is open, a notice that goes on and says otherwise. Neither is believed more than the other. A notice counts if it
@@ -164,18 +164,6 @@ begin
     notices as materialized (
       select * from api.transfer_notice
     ),
-    recent as materialized (
-      select
-        s.line_id,
-        s.direction,
-        sum(extract(epoch from s.ended_at - s.started_at)::float8) filter (where s.state = 'open') / 60 as open_minutes,
-        sum(extract(epoch from s.ended_at - s.started_at)::float8) filter (where s.state = 'paused') / 60
-          as paused_minutes,
-        count(*) filter (where s.state = 'paused' and s.begins)::int as pauses
-      from transfer_span s
-      where s.started_at >= (select w.to_day from transfer_window w)
-      group by s.line_id, s.direction
-    ),
     directions as materialized (
       select
         t.line_id,
@@ -186,19 +174,15 @@ begin
         r.fresh and t.unstable as unstable,
         case when r.fresh then t.because else r.problem end as because,
         least(case when r.fresh then t.since else greatest(t.since, r.read_at) end, transfers_of.at) as since,
-        coalesce(p.open_minutes, 0) + coalesce(x.open_minutes, 0) + case t.state when 'open' then u.minutes else 0 end
-          as open_minutes,
-        coalesce(p.paused_minutes, 0) + coalesce(x.paused_minutes, 0)
-          + case t.state when 'paused' then u.minutes else 0 end as paused_minutes,
-        coalesce(p.pauses, 0) + coalesce(x.pauses, 0)
-          + case when t.state = 'paused' and t.begins then 1 else 0 end as pauses
+        coalesce(p.open_minutes, 0) + case t.state when 'open' then u.minutes else 0 end as open_minutes,
+        coalesce(p.paused_minutes, 0) + case t.state when 'paused' then u.minutes else 0 end as paused_minutes,
+        coalesce(p.pauses, 0) + case when t.state = 'paused' and t.begins then 1 else 0 end as pauses
       from transfer_line l
       join transfer_state t using (line_id)
       join sources r using (venue_id)
       left join transfer_past p using (line_id, direction)
-      left join recent x using (line_id, direction)
       cross join lateral (
-        select greatest(extract(epoch from r.read_at - t.counted_to), 0)::float8 / 60 as minutes
+        select greatest(date_part('epoch', r.read_at - t.counted_to), 0) / 60 as minutes
       ) u
       where (of_venue is null or r.venue = of_venue)
         and (of_asset is null or l.asset = of_asset)
@@ -229,7 +213,7 @@ begin
         )
       order by d.line_id, d.direction, abs(extract(epoch from n.started_at - d.since)), n.started_at
     ),
-    bodies as materialized (
+    bodies as (
       select
         d.line_id,
         d.direction,
@@ -240,16 +224,25 @@ begin
         )::api.transfer_direction as body
       from directions d
       left join beside b using (line_id, direction)
+    ),
+    -- not a join of the two directions: the planner expects one row of each, and would compare all with all
+    lines as (
+      select
+        b.line_id,
+        bool_or(b.paused) as paused,
+        (array_agg(b.body) filter (where b.direction = 'deposit'))[1] as deposit,
+        (array_agg(b.body) filter (where b.direction = 'withdrawal'))[1] as withdrawal
+      from bodies b
+      group by b.line_id
     )
     select
-      r.venue, r.name, l.asset, n.network, n.name, l.venue_network, d.body, w.body, api.iso(r.read_at)
-    from transfer_line l
-    join bodies d on d.line_id = l.line_id and d.direction = 'deposit'
-    join bodies w on w.line_id = l.line_id and w.direction = 'withdrawal'
+      r.venue, r.name, l.asset, n.network, n.name, l.venue_network, b.deposit, b.withdrawal, api.iso(r.read_at)
+    from lines b
+    join transfer_line l using (line_id)
     join transfer_asset a using (asset)
     join sources r using (venue_id)
     left join transfer_network n on n.network = l.network and n.published
-    where a.published and (not paused_only or d.paused or w.paused)
+    where a.published and (not paused_only or b.paused)
     order by r.place, a.position, n.network nulls last, l.venue_network nulls first;
 end;
 $$;

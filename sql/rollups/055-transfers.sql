@@ -7,40 +7,55 @@ create function upkeep.transfers_kept() returns interval language sql immutable 
 -- Until then it is unknown, so a refresh reaches back a while. Windows without changes cost next to nothing.
 create function upkeep.late_transfers() returns interval language sql immutable return interval '10 days';
 
--- Every ten minutes: the days, and the sum of those that are complete. Yesterday is not: its last piece is written with
--- the first reading of today.
+-- Every ten minutes: the days, and the sums of the window. Readings add their pieces to these sums themselves, and wait
+-- while they are renewed.
 create procedure upkeep.refresh_transfers(at timestamptz)
 language plpgsql
 as $$
 declare
   today       timestamptz := time_bucket('1 day', at);
+  yesterday   timestamptz := today - interval '1 day';
   from_needed timestamptz := today - (api.transfer_days() - 1) * interval '1 day';
-  to_complete timestamptz := today - interval '1 day';
 begin
   call upkeep.refresh('transfer_day', today - upkeep.late_transfers(), today + interval '1 day', unasked => true);
+  lock table transfer_past in share row exclusive mode;
+  with sums as materialized (
+    select
+      m.line_id,
+      m.direction,
+      coalesce(sum(m.open_minutes), 0) as open_minutes,
+      coalesce(sum(m.paused_minutes), 0) as paused_minutes,
+      sum(m.pauses)::int as pauses
+    from (
+      select d.line_id, d.direction, d.open_minutes, d.paused_minutes, d.pauses
+      from transfer_day d
+      where d.day >= from_needed and d.day < yesterday
+      union all
+      -- from the pieces, since a reading may have written more of them after these days were refreshed
+      select
+        s.line_id,
+        s.direction,
+        date_part('epoch', s.ended_at - s.started_at) / 60 * (s.state = 'open')::int,
+        date_part('epoch', s.ended_at - s.started_at) / 60 * (s.state = 'paused')::int,
+        (s.state = 'paused' and s.begins)::int
+      from transfer_span s
+      where s.started_at >= yesterday
+    ) m
+    group by m.line_id, m.direction
+  ),
+  gone as (
+    delete from transfer_past p
+    where not exists (select from sums m where m.line_id = p.line_id and m.direction = p.direction)
+  )
   insert into transfer_past as p (line_id, direction, open_minutes, paused_minutes, pauses)
-  select
-    d.line_id,
-    d.direction,
-    coalesce(sum(d.open_minutes), 0),
-    coalesce(sum(d.paused_minutes), 0),
-    sum(d.pauses)::int
-  from transfer_day d
-  where d.day >= from_needed and d.day < to_complete
-  group by d.line_id, d.direction
+  select m.line_id, m.direction, m.open_minutes, m.paused_minutes, m.pauses from sums m
   on conflict (line_id, direction) do update
     set open_minutes = excluded.open_minutes, paused_minutes = excluded.paused_minutes, pauses = excluded.pauses
     where (p.open_minutes, p.paused_minutes, p.pauses)
       is distinct from (excluded.open_minutes, excluded.paused_minutes, excluded.pauses);
-  delete from transfer_past p
-  where not exists (
-    select
-    from transfer_day d
-    where d.line_id = p.line_id and d.direction = p.direction and d.day >= from_needed and d.day < to_complete
-  );
-  update transfer_window w
-  set from_day = from_needed, to_day = to_complete
-  where (w.from_day, w.to_day) is distinct from (from_needed, to_complete);
+  update transfer_window w set from_day = from_needed where w.from_day is distinct from from_needed;
+  -- a reading locks the clock first
+  commit;
   call upkeep.published_past_changed();
   commit;
 end;

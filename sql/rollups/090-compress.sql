@@ -85,6 +85,22 @@ as $$
     )
 $$;
 
+-- Tables that have at least doubled since they were analyzed, on the embedded database, which has no autovacuum. After
+-- a first start, its statistics know the handful of samples of the first seconds, and a plan made for these takes more
+-- than twenty times as long a minute later.
+create function upkeep.grown() returns setof text
+language sql stable
+as $$
+  select format('%I.%I', n.nspname, c.relname)
+  from pg_class c
+  join pg_namespace n on n.oid = c.relnamespace
+  where is_embedded()
+    and c.relkind = 'r'
+    and n.nspname in ('venuewatch', '_timescaledb_internal')
+    -- a table of a few pages is read whole in any plan
+    and pg_relation_size(c.oid) > 2 * greatest(c.relpages, 4) * current_setting('block_size')::integer
+$$;
+
 -- Creates the chunk of samples for two hours from now, on a server, where a chunk is a day. Otherwise the first sample
 -- of a day would: its transaction locks the table against others that need a new chunk, and a probe that leaves its own
 -- open would stop the probes of all regions. TimescaleDB has no function for it, so a sample is inserted and deleted.

@@ -118,8 +118,6 @@ create table transfer_span (
 select create_hypertable('transfer_span', by_range('started_at', interval '30 days'), create_default_indexes => false);
 
 create unique index transfer_span_key on transfer_span (line_id, direction, started_at);
--- the last days, of all lines together
-create index transfer_span_started on transfer_span (started_at);
 
 -- Minutes of a day by state, from whole seconds. A day that nothing is known of has no row.
 create materialized view transfer_day
@@ -143,8 +141,8 @@ with no data;
 
 create index transfer_day_by_line on transfer_day (line_id, direction, day desc);
 
--- The complete days of the window that is shown, added up: ninety days of all lines are eighty thousand rows of
--- transfer_day, and every answer would add up all of them.
+-- The pieces of the window that is shown, added up: ninety days of all lines are eighty thousand rows of transfer_day,
+-- and every answer would add up all of them.
 create table transfer_past (
   line_id        integer not null references transfer_line,
   direction      text not null,
@@ -154,12 +152,11 @@ create table transfer_past (
   primary key (line_id, direction)
 );
 
--- Which days these are. What is after them is read from transfer_span.
+-- When this window starts.
 create table transfer_window (
   -- there is one row
   only_row boolean primary key default true check (only_row),
-  from_day timestamptz not null default '-infinity',
-  to_day   timestamptz not null default '-infinity'
+  from_day timestamptz not null default '-infinity'
 );
 
 insert into transfer_window default values;

@@ -248,6 +248,23 @@ pieces as (
     date_trunc('day', e.from_at, 'UTC'), e.to_at - interval '1 microsecond', interval '1 day'
   ) as day (start)
   on conflict do nothing
+  returning line_id, direction, started_at, ended_at, state, begins
+),
+-- upkeep adds up the window anew every ten minutes
+past as (
+  insert into transfer_past as p (line_id, direction, open_minutes, paused_minutes, pauses)
+  select
+    s.line_id,
+    s.direction,
+    coalesce(date_part('epoch', sum(s.ended_at - s.started_at) filter (where s.state = 'open')), 0) / 60,
+    coalesce(date_part('epoch', sum(s.ended_at - s.started_at) filter (where s.state = 'paused')), 0) / 60,
+    count(*) filter (where s.state = 'paused' and s.begins)::int
+  from pieces s
+  group by s.line_id, s.direction
+  on conflict (line_id, direction) do update
+    set open_minutes = p.open_minutes + excluded.open_minutes,
+      paused_minutes = p.paused_minutes + excluded.paused_minutes,
+      pauses = p.pauses + excluded.pauses
 ),
 states as (
   insert into transfer_state as s (

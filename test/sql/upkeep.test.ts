@@ -166,6 +166,31 @@ void t.test("upkeep keeps the planner's statistics current", async (t) => {
   ]);
 });
 
+void t.test("the embedded database's statistics follow a table that grows", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const [row] = await pool.query<{ embedded: boolean }>(sql`select is_embedded() as embedded`);
+  if (!row!.embedded) return t.pass("a server has autovacuum");
+  const hour = new Date(Math.floor(Date.now() / hourMs) * hourMs - hourMs);
+  const clock = { at: new Date(), passedMs: 0 };
+  const upkeep = upkeepBy(pool, clock);
+  const samples = samplesAround(hour, 30);
+  const estimated = async () => {
+    const [row] = await pool.query<{ rows: number }>(sql`
+      select sum(c.reltuples)::int as rows
+      from show_chunks('sample') ch
+      join pg_class c on c.oid = ch
+    `);
+    return row!.rows;
+  };
+  await insertRaw(pool, samples.slice(0, 10));
+  await upkeep.doWhatIsDue(() => true);
+  t.equal(await estimated(), 10);
+  await insertRaw(pool, samples.slice(10));
+  clock.passedMs += usualUpkeepPace.newestMs;
+  await upkeep.doWhatIsDue(() => true);
+  t.equal(await estimated(), samples.length);
+});
+
 void t.test("a day's last minutes reach its roll-up", async (t) => {
   const { pool } = await migratedDatabase(t);
   const midnight = Math.floor(Date.now() / dayMs) * dayMs - dayMs;

@@ -232,6 +232,7 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
       retryMs: retryDroppingMs,
       run: dropOld,
     },
+    { name: "analyzing what has grown", everyMs: pace.newestMs, run: () => analyzeGrown(pool) },
     { name: "vacuuming", everyMs: pace.retainMs, run: () => vacuumUpdated(pool) },
     {
       name: "vacuuming what is rewritten",
@@ -293,6 +294,11 @@ async function vacuumUpdated(pool: Pool): Promise<void> {
   await pool.script(`analyze ${updatedTables.join(", ")}`);
   for (const table of updatedTables) await pool.script(`vacuum ${table}`);
   await pool.script("analyze");
+}
+
+async function analyzeGrown(pool: Pool): Promise<void> {
+  const tables = await pool.query<{ name: string }>(sql`select upkeep.grown() as name`);
+  for (const { name } of tables) await pool.script(`analyze ${name}`);
 }
 
 /**
