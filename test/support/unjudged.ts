@@ -29,7 +29,9 @@ export async function unjudge(db: Db, venue: string, reason: "never" | "ended" |
   `);
 }
 
-type Entry = Partial<Pick<Venue, "sources" | "checkedAt" | "until" | "limits" | "blockedIn" | "edgeCacheMs">>;
+type Entry = Partial<
+  Pick<Venue, "sources" | "checkedAt" | "until" | "endedAt" | "limits" | "blockedIn" | "edgeCacheMs">
+>;
 
 /** Replaces what the registry says of its entry for a venue. */
 export async function entryIs(db: Db, venue: string, entry: Entry): Promise<void> {

@@ -8,6 +8,7 @@ import { startProbe, type Probe } from "../../probe/probe.js";
 import { startWeb } from "../../server/web/web.js";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { rulesRow } from "../../shared/rules/engine-rules.js";
+import { analyzeGrown } from "../../server/core/rollups/upkeep.js";
 import { accepted, tick, type Decided } from "../../server/core/engine/tick.js";
 import { makeLog } from "../../shared/log/log.js";
 import { migrate } from "../../server/database/migrate.js";
@@ -18,10 +19,8 @@ import { migratedDatabase } from "./database.js";
 import { someSpool } from "./spool.js";
 import { startWorld, type World, type WorldOptions } from "../../world/world.js";
 
-/** The cadence of every component. */
-export const cadenceMs = 1000;
-const timeoutMs = 900;
-const stallAfterMs = 1500;
+/** The cadence of every component, unless a test asks for a slower one. */
+const usualCadenceMs = 1000;
 /** More than a busy machine may be late. */
 const staleAfterMs = 10_000;
 const betweenTicksMs = 250;
@@ -32,8 +31,8 @@ const timeScale = 5;
 /** Every stream sends at this rate: otherwise some would be silent for longer than the shortened threshold. */
 const messagesPerMinute = 60;
 
-/** The rules for a cadence of one second: six samples in the window, so that a single bad one decides nothing. */
-const quickRules = {
+/** The rules for a cadence: six samples in the window, so that a single bad one decides nothing. */
+const quickRules = (cadenceMs: number) => ({
   ...rulesRow,
   window_ms: 6 * cadenceMs,
   vote_max_age_ms: 5 * cadenceMs,
@@ -42,7 +41,7 @@ const quickRules = {
   recovery_hold_ms: 2 * cadenceMs,
   // a relapse takes four seconds to show
   flap_hold_ms: 10 * cadenceMs,
-};
+});
 
 const quiet = makeLog("test", "error");
 
@@ -69,6 +68,8 @@ export interface WayOptions extends Pick<WorldOptions, "aged" | "faults" | "play
   registry?: Registry;
   /** These venues of it; by default all, which take twice the time of eight. */
   only?: string[];
+  /** Default: a second. With many venues, a busy machine is late by that much while all of them start. */
+  cadenceMs?: number;
   /** The machine of each region's probes. Default: unknown, so that each region is a place of its own. */
   machines?: Record<string, string>;
   /** Called after each tick of the engine. */
@@ -77,13 +78,13 @@ export interface WayOptions extends Pick<WorldOptions, "aged" | "faults" | "play
 
 /** Everything is closed when the test ends. */
 export async function startWay(t: Test, options: WayOptions = {}): Promise<Way> {
-  const { machines = {}, onTick, only, ...ofWorld } = options;
+  const { machines = {}, onTick, only, cadenceMs, ...ofWorld } = options;
   const { pool, registry: packaged } = await migratedDatabase(t);
   const whole = options.registry ?? packaged;
   const real = { ...whole, venues: whole.venues.filter(({ id }) => only?.includes(id) ?? true) };
   const world = await startWorld({ ...ofWorld, registry: withSteadyStreams(real), timeScale });
   t.teardown(() => world.close());
-  const registry = quickened(world.registry);
+  const registry = quickened(world.registry, cadenceMs);
   await migrate(pool, registry, quiet);
   await recordMachines(pool, machines);
   const web = await startWeb({
@@ -91,7 +92,7 @@ export async function startWay(t: Test, options: WayOptions = {}): Promise<Way> 
     ...{ baseUrl: "http://127.0.0.1", siteUrl: "http://localhost" },
   });
   t.teardown(() => web.close());
-  const engine = startEngine(pool, onTick);
+  const engine = startEngine(pool, onTick, cadenceMs);
   t.teardown(() => engine.close());
   const probes = await Promise.all(registry.regions.map(({ id }) => startRegion(t, pool, registry, id)));
   t.teardown(() => Promise.all(probes.map((probe) => probe.close())));
@@ -124,12 +125,12 @@ function withSteadyStreams(registry: Registry): Registry {
 }
 
 /** The registry with the times of these tests. */
-export function quickened(registry: Registry): Registry {
+export function quickened(registry: Registry, cadenceMs = usualCadenceMs): Registry {
   const quick = structuredClone(registry);
   for (const { rest, socket } of quick.venues) {
-    for (const endpoint of rest) Object.assign(endpoint, { cadenceMs, timeoutMs });
+    for (const endpoint of rest) Object.assign(endpoint, { cadenceMs, timeoutMs: 0.9 * cadenceMs });
     for (const stream of socket?.streams ?? []) {
-      Object.assign(stream, { cadenceMs, stall: { afterMs: stallAfterMs, distribution: null } });
+      Object.assign(stream, { cadenceMs, stall: { afterMs: 1.5 * cadenceMs, distribution: null } });
       if (stream.eventTime) stream.staleAfterMs = staleAfterMs;
     }
   }
@@ -145,7 +146,11 @@ export async function startRegion(t: Test, pool: Pool, registry: Registry, regio
 }
 
 /** Does core's work at every tick, at a quicker pace. */
-export function startEngine(pool: Pool, onTick: (pool: Pool) => Promise<void> = () => Promise.resolve()): Engine {
+export function startEngine(
+  pool: Pool,
+  onTick: (pool: Pool) => Promise<void> = () => Promise.resolve(),
+  cadenceMs = usualCadenceMs,
+): Engine {
   const decided: Decided[] = [];
   const stopping = new AbortController();
   let passed = 0;
@@ -158,8 +163,9 @@ export function startEngine(pool: Pool, onTick: (pool: Pool) => Promise<void> = 
       if (passed % ticksBetweenUpkeep === 0) {
         await pool.query(sql`call upkeep.refresh_newest(${at})`);
         await pool.query(sql`call upkeep.refresh_open_buckets(${at}, true)`);
+        await analyzeGrown(pool);
       }
-      decided.push(accepted(await tick(pool, at, { rules: quickRules })));
+      decided.push(accepted(await tick(pool, at, { rules: quickRules(cadenceMs) })));
       await onTick(pool);
       passed += 1;
       await sleep(betweenTicksMs);

@@ -23,8 +23,9 @@ const skip = existsSync(folder) ? false : `there are no recordings in ${folder}`
 
 const regions = ["eu-central", "ap-southeast", "us-east"];
 
-/** Ten windows of these tests are a minute; a window is a minute for the service. */
-const windowTicks = 24;
+const cadenceMs = 2_000;
+/** Ticks within six cadences, which are a minute for the service. */
+const windowTicks = 48;
 
 interface Country {
   name: string;
@@ -66,7 +67,7 @@ for (const country of countries)
     const registry = ofAnyAge(await loadRegistry("registry/exchanges.json", regions.length));
     const states = followStates();
     const way = await startWay(t, {
-      ...{ registry, faults: country.faults, onTick: (pool) => states.note(pool) },
+      ...{ registry, cadenceMs, faults: country.faults, onTick: (pool) => states.note(pool) },
       players: playersIn(country, registry),
       machines: Object.fromEntries(regions.map((region) => [region, "one"])),
     });

@@ -296,7 +296,8 @@ async function vacuumUpdated(pool: Pool): Promise<void> {
   await pool.script("analyze");
 }
 
-async function analyzeGrown(pool: Pool): Promise<void> {
+/** Keeps the planner's statistics of the embedded database current while its tables grow. */
+export async function analyzeGrown(pool: Pool): Promise<void> {
   const tables = await pool.query<{ name: string }>(sql`select upkeep.grown() as name`);
   for (const { name } of tables) await pool.script(`analyze ${name}`);
 }

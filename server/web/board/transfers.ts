@@ -170,7 +170,7 @@ const transferLine = named(
     venueNetwork,
     deposit: direction,
     withdrawal: direction,
-    readAt: orNull(instant("Our newest reading of the venue's list that was understood; null if none was.")),
+    readAt: instant("Our newest reading of the venue's list that was understood."),
   }),
 );
 

@@ -14,7 +14,9 @@ import { migratedDatabase, type TestDatabase } from "../../../support/database.j
 import { claim, expand, settle } from "../../../support/alert-dispatch.js";
 import { measuredStalls, insertManyEvents } from "../../../support/many-events.js";
 import { ago, decide, forget, measured, outage, pastIncident } from "../../../support/fleet.js";
-import { notice, said } from "../../../support/stored-notices.js";
+import { forgetSaid, notice, said, whole } from "../../../support/stored-notices.js";
+import { line, listed } from "../../../support/stored-transfers.js";
+import { watchedSince } from "../../../support/rollup-upkeep.js";
 import { endsOn, entryIs, unjudge } from "../../../support/unjudged.js";
 import { getsOf } from "../../../support/openapi-operation.js";
 import { describedColumns } from "../../../support/table.js";
@@ -34,12 +36,18 @@ async function askAll(api: Api, venues: { id: string }[]): Promise<void> {
     ...["/v1/incidents", "/v1/incidents?status=open", "/v1/reliability", "/v1/reliability?days=1&category=bridge"],
     ...["/v1/detection", "/v1/notify", `/v1/targets/${venue}?format=csv`, `/v1/exchanges/${venue}?format=csv`],
     ...["/v1/reliability?format=csv", "/v1/incidents?format=csv", "/metrics", "/healthz", "/openapi.json"],
+    ...["/v1/maintenance", "/v1/maintenance.csv", "/v1/transfers", "/v1/transfers.csv", "/v1/transfers/gate"],
     ...statuspagePaths.map((path) => path.replace("{venue}", "kraken")),
     "/badges/kraken.json",
   ];
   for (const path of paths) await request(api, path);
-  const { body } = await api.ask<{ incidents: { slug: string }[] }>("/v1/incidents");
-  for (const { slug } of body.incidents) await request(api, `/v1/incidents/${slug}`);
+  const { body } = await api.ask<{ incidents: { slug: string; startedAt: string }[] }>("/v1/incidents");
+  for (const { slug, startedAt } of body.incidents) {
+    await request(api, `/v1/incidents/${slug}`);
+    // samples are stored for eight days
+    if (Date.parse(startedAt) > Date.now() - 86_400_000)
+      for (const format of ["", ".csv"]) await request(api, `/v1/incidents/${slug}/samples${format}`);
+  }
 }
 
 async function request(api: Api, path: string): Promise<void> {
@@ -118,6 +126,12 @@ void t.test("every response fits its schema, in every state", async (t) => {
   await t.test("while an incident is open, and after", async (t) => {
     await forget(pool);
     await outage.open(pool);
+    await pool.query(sql`
+      update sample
+      set dns_us = 1000, connect_us = 2000, tls_us = 3000, first_byte_us = 9000, http_status = 200, fresh = true,
+        late_ms = 60, head = 21000000, sequence_gaps = 1
+      where good
+    `);
     t.match(await boardIn(t, database), { summary: { activeIncidents: 1 }, incidents: [{ status: "open" }] });
     // and while the engine lags
     await askAll(await serve(t, { ...database, staleAfterMs: 0 }), someVenues);
@@ -125,6 +139,29 @@ void t.test("every response fits its schema, in every state", async (t) => {
     await outage.close(pool);
     const after = { summary: { activeIncidents: 0 }, incidents: [{ status: "closed" }] };
     t.match(await boardIn(t, database), after, "listed on the board for a day");
+  });
+
+  await t.test("when venues are down in maintenance that they announced", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: ago(900), to: ago(0) });
+    for (const [venue, from, other] of [
+      ["kraken", ago(300), { plannedEndAt: ago(-600) }],
+      ["okx", ago(900), { url: "https://status.okx.example/m" }],
+    ] as const) {
+      await measured(pool, { from: ago(270), to: ago(0), venue, component: "rest:ticker", fault: "timeout" });
+      const announced = notice("m", from, { kind: "maintenance", postedAt: ago(5_000), ...other });
+      await said(pool, venue, ago(4_000), [{ ...whole(announced), scope: "maintenances" }]);
+    }
+    await decide(pool, ago(200));
+    // so that nothing of OKX's time is outside of its maintenance
+    await watchedSince(pool, ago(840));
+    await pool.query(sql`call upkeep.refresh_all(${ago(3_600)}, now())`);
+    await pool.query(sql`update venue set official_page = null where venue = 'kraken'`);
+    const { api, incidents } = await boardIn(t, database);
+    t.match(incidents, [{ maintenance: { title: String } }, { maintenance: { title: String } }]);
+    for (const id of ["kraken", "okx"]) await request(api, `/v1/targets/${id}?format=csv`);
+    await forgetSaid(pool);
+    await syncRegistry(pool, database.registry);
   });
 
   await t.test("when a venue is down", async (t) => {
@@ -150,6 +187,7 @@ void t.test("every response fits its schema, in every state", async (t) => {
       blockedIn: { countries: ["US"], source: limit.source },
     });
     await endsOn(pool, "gemini", "2026-01-31", "It is switched off.");
+    await entryIs(pool, "bybit", { endedAt: { date: "2026-01-31", what: "It was closed.", source: limit.source } });
     await decide(pool, ago(100));
     for (const [venue, reason] of [
       ["okx", "never"],
@@ -164,7 +202,7 @@ void t.test("every response fits its schema, in every state", async (t) => {
       sql`delete from region_state s using region g where g.region_id = s.region_id and g.region = 'us-east'`,
     );
     const api = await serve(t, database);
-    for (const seen of ["gemini/state", "binance/state", "kraken/state?region=us-east"])
+    for (const seen of ["bybit", "gemini/state", "binance/state", "kraken/state?region=us-east"])
       await request(api, `/v1/targets/${seen}`);
     await syncRegistry(pool, database.registry);
   });
@@ -217,7 +255,7 @@ void t.test("every response fits its schema, with all categories", async (t) => 
   await decide(pool);
   await askAll(
     api,
-    ofEachCategory(registry, ({ id }) => ["publicnode", "drpc", "solana", "ethereum-chain"].includes(id)),
+    ofEachCategory(registry, ({ id }) => ["publicnode", "drpc", "solana", "ethereum-chain", "solana-chain"].includes(id)),
   );
 
   await t.test("each category lists its venues", async (t) => {
@@ -265,6 +303,7 @@ void t.test("every response fits its schema, after many events", async (t) => {
   await migrate(pool, registry, makeLog("test", "warn"));
   await insertManyEvents(pool);
   await announceMaintenance(pool);
+  await declareTransfers(pool);
   await addChannel(pool);
   await happened(pool, { at: ago(600), kinds: ["opened", "closed"] });
   await pool.query(sql`
@@ -279,6 +318,20 @@ void t.test("every response fits its schema, after many events", async (t) => {
     ofEachCategory(registry, ({ category }) => category === "exchange"),
   );
 });
+
+/** Lines of each kind: paused with and without a notice, open again, unknown, and of no named network. */
+async function declareTransfers(pool: Pool): Promise<void> {
+  const btc = line("BTC", "BTC", "paused", "open", "wallet maintenance");
+  const eth = line("ETH", "NEW", "unknown", "paused", null);
+  await listed(pool, "gate", ago(1_200), [line("BTC", "BTC"), line("USDT", null), line("ETH", "NEW")]);
+  await listed(pool, "gate", ago(900), [btc, line("USDT", null, "paused"), eth]);
+  eth.deposit.because = "network upgrade";
+  await listed(pool, "gate", ago(600), [btc, line("USDT", null), eth]);
+  const [withdrawals, deposits] = ["BTC withdrawals", "ETH deposits"].map((what) =>
+    notice(what, ago(920), { title: `${what} are suspended`, url: "https://status.gate.example/notice" }),
+  );
+  await said(pool, "gate", ago(500), [whole(withdrawals!, deposits!)]);
+}
 
 /** Maintenance to come, under way, and over. */
 async function announceMaintenance(pool: Pool): Promise<void> {
