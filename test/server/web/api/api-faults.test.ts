@@ -16,7 +16,9 @@ import { ago, decide, measured, pastIncident } from "../../../support/fleet.js";
 import { makeGate } from "../../../support/gate.js";
 import { until } from "../../../support/until.js";
 
-const past = { venue: "okx", component: "rest:ticker", startedAt: "2026-01-01T12:00:00Z", minutes: 5 };
+/** Its samples are still stored. */
+const past = { venue: "okx", component: "rest:ticker", startedAt: ago(86_400), minutes: 5 };
+const pastSlug = `okx-${past.startedAt.toISOString().slice(0, 10)}-rest-outage`;
 
 /** Every route that reads the database, and the tables at the addresses of their JSON. */
 function dataRoutesOf(registry: Registry): string[] {
@@ -24,7 +26,7 @@ function dataRoutesOf(registry: Registry): string[] {
     .filter(({ asksDatabase }) => asksDatabase)
     .map(({ path }) => path)
     .concat(["/v1/targets/{venue}", "/v1/reliability", "/v1/incidents"].map((path) => `${path}?format=csv`))
-    .map((path) => path.replace("{venue}", past.venue).replace("{slug}", "okx-2026-01-01-rest-outage"));
+    .map((path) => path.replace("{venue}", past.venue).replace("{slug}", pastSlug));
 }
 
 interface Ready {

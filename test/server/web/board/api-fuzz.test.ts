@@ -165,7 +165,9 @@ function faultOfLast(whole: string, sent: string, statuses: Map<number, number>)
   if (/^content-encoding:/im.test(answer.head)) return null;
   if (status === 200) return faultOfGood(type, text);
   if (status === 301)
-    return /^location: \/(venues\/[\w-]+(\?[\w.*+%=&-]+)?|statuspage\/api\/v2\/[\w/-]+\.json)\r?$/im.test(answer.head)
+    return /^location: \/(venues\/[\w-]+(\?[\w.*+%=&-]+)?|[\w-]+|statuspage\/api\/v2\/[\w/-]+\.json)\r?$/im.test(
+      answer.head,
+    )
       ? null
       : `301 to ${answer.head}`;
   if (/^POST [^ ?]*\/mcp\b/i.test(sent) && type === "application/json") return faultOfRpcError(text);
