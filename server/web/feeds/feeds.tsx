@@ -271,7 +271,7 @@ function paragraphsOf({ openedAt, claimed, retraction }: EntryData): string[] {
     ...(closedAt === null || endedAt === null
       ? []
       : [
-          `Enough regions saw the trouble for the last time at ${exactText(endedAt)}. We closed the incident at ${exactText(closedAt)}.`,
+          `A quorum last saw the trouble at ${exactText(endedAt)}. We closed the incident at ${exactText(closedAt)}.`,
         ]),
     "The page of the incident has the votes of the regions and the failed samples.",
   ];

@@ -162,11 +162,10 @@ function RowHeads() {
 
 /** One venue on the board, with a heading one level below that of its list. */
 function BoardRow({ venue, heading: Heading, now }: { venue: Row; heading: "h4" | "h5"; now: string }) {
-  const path = `/venues/${venue.id}`;
   return (
     <li class="venue" data-key={`venue-${venue.id}`}>
       <Heading>
-        <a href={path}>
+        <a href={`/venues/${venue.id}`}>
           <bdi>{venue.name}</bdi>
         </a>
       </Heading>
@@ -178,9 +177,7 @@ function BoardRow({ venue, heading: Heading, now }: { venue: Row; heading: "h4" 
         <AnnouncedNow maintenance={venue.maintenance} now={now} />
       </p>
       <p class="chart of-days">
-        <a href={`${path}#days`}>
-          <DayBars days={venue.days} />
-        </a>
+        <DayBars days={venue.days} />
       </p>
       <Uptime venue={venue} />
       <p class="chart of-latency">

@@ -81,6 +81,7 @@ function boardPage({ board, regions, filter, chains, labelOf }: BoardPageProps):
   return {
     ...{ title: ofOwnBoard(board, filter, title), icon: state, section: "board", json: jsonOf(filter) },
     ...{ generatedAt, age, refreshS: 15 },
+    decidedAt: board.decidedAt,
     ...{ description: `${answer} ${more}`.trim(), path: `/${selectionText(filter)}` },
     ...{ feeds: feedLinks(null), updatesOf: null, scripts: ["copy.js"] },
     children: (
@@ -148,8 +149,13 @@ function OpenIncidents({ board, filter, labelOf }: Pick<BoardPageProps, "board" 
         <TroubleCards {...{ board, labelOf }} />
       </section>
     );
-  const isUnknown = board.venues.length > 0 && board.venues.every(({ state }) => state === "unknown");
-  return <p>{isUnknown ? boardWords.openUnknown : noIncidentText(filter)}</p>;
+  return <p>{quietText(board, filter)}</p>;
+}
+
+/** Where no venue is in trouble: that no incident is open, if that can be told. */
+export function quietText({ venues }: Board, filter: Filter): string {
+  const isUnknown = venues.length > 0 && venues.every(({ state }) => state === "unknown");
+  return isUnknown ? boardWords.openUnknown : noIncidentText(filter);
 }
 
 const dayMs = 86_400_000;
@@ -218,7 +224,7 @@ function RegionStrip({ regions: { regions, quorum }, now }: { regions: Regions; 
           const [state, word] = healthOf(region);
           return (
             <li key={region.id}>
-              <Sign state={state} />{" "}
+              <Sign state={state} ours />{" "}
               <a href={`/regions#${region.id}`}>
                 <bdi>{region.name}</bdi>
               </a>{" "}
@@ -342,7 +348,7 @@ export function selectionText({ category, venues }: Filter): string {
   return parts.length === 0 ? "" : `?${parts.join("&")}`;
 }
 
-export function noIncidentText({ category, venues }: Filter): string {
+function noIncidentText({ category, venues }: Filter): string {
   if (venues !== null) return "No incident of these venues is open.";
   return category === null ? boardWords.noOpenIncidents : boardWords.noneOpenHere;
 }

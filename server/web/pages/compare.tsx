@@ -1,5 +1,4 @@
 import type { RequestHandler } from "express";
-import type { ComponentChildren } from "preact";
 import type { Category, Registry } from "../../../shared/registry/registry.js";
 import { parameterReader } from "../api/parameters.js";
 import { queryOf } from "../api/request.js";
@@ -20,7 +19,8 @@ import {
 } from "./format.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
-import { Instant, TableFrame, WindowForm } from "./parts.js";
+import { Instant, WindowForm } from "./parts.js";
+import { Table } from "./table.js";
 import { compareWords, windowWords } from "./words.js";
 
 export function compareRoute(registry: Registry, windows: Windows, rendered: Rendered): RequestHandler {
@@ -60,6 +60,7 @@ export function comparePage({ reliability, regionNames, category }: ComparePageP
       section: "compare",
       json,
       generatedAt,
+      decidedAt: reliability.decidedAt,
       age,
       refreshS: 60,
       description: lead,
@@ -68,12 +69,12 @@ export function comparePage({ reliability, regionNames, category }: ComparePageP
     children: (
       <>
         <h1>{lead}</h1>
+        <LeastTrouble first={groups[0]} />
         <WindowForm path="/compare" days={days} category={category} />
         <p>
-          Uptime is the share of the measured minutes in which a venue was not down. Nobody knows what happened in the
-          other minutes. So the bounds give the uptime of all scheduled minutes as if every unmeasured minute had been
-          down, and as if none had. A venue ranks below those whose lower bound is above its upper bound: they were more
-          available, whatever happened in the unmeasured minutes. All days are UTC days, and the present day counts
+          Uptime is the share of the measured minutes in which a venue was not down; in a fully healthy minute nothing
+          of it was degraded, either. The bounds allow for the minutes that we did not measure: as if all of them had
+          been down, and as if none had. Venues whose bounds overlap share a rank. Days are UTC days, and today counts
           until a few minutes ago.
         </p>
         {venues.length > 0 && <Leaderboard data={reliability} groups={groups} />}
@@ -91,6 +92,18 @@ function leadOf([first]: readonly RankGroup[], venues: number, during: string): 
   return rows.length === 1
     ? `${isolated(rows[0]!.name)} alone has rank ${rank} ${during}.`
     : `${rows.length === venues ? "All" : `${rows.length} of`} ${venues} venues share rank ${rank} ${during}: the measurements do not separate them.`;
+}
+
+/** Among the venues that share the first rank, those in which least went wrong. Nothing where these are all of them. */
+function LeastTrouble({ first }: { first: RankGroup | undefined }) {
+  if (first === undefined || first.rank === null) return null;
+  const least = first.rows.filter((row) => byTrouble(row, first.rows[0]!) === 0);
+  if (least.length === first.rows.length) return null;
+  return (
+    <p class="lead">
+      {`The least trouble among these: ${nameList(least.map(({ name }) => name))}, fully healthy in ${healthyText(least[0]!)} of the minutes.`}
+    </p>
+  );
 }
 
 function More({ selection }: { selection: string }) {
@@ -114,147 +127,122 @@ function More({ selection }: { selection: string }) {
   );
 }
 
-const columnCount = 10;
+/** Minutes and lengths of several venues are not added up: nothing published does. */
+type Line = ReliabilityRow | ReliabilityData["fleet"];
+
+function isVenue(line: Line): line is ReliabilityRow {
+  return "id" in line;
+}
 
 /** The venues by rank, with a row for all of them. */
 function Leaderboard({ data, groups }: { data: ReliabilityData; groups: readonly RankGroup[] }) {
-  const start = scaleStart(
-    data.venues.flatMap(({ uptimePct, uptimePctLow }) => (uptimePct !== null ? uptimePctLow! : [])),
-  );
+  const { venues, days, fleet } = data;
+  const start = scaleStart(venues.flatMap(({ uptimePct, uptimePctLow }) => (uptimePct !== null ? uptimePctLow! : [])));
   return (
-    <TableFrame caption={`Venues by rank ${windowWords.during(data.days)}`}>
-      <thead>
-        <Heads start={start} />
-      </thead>
-      {groups.map((group) => (
-        <tbody key={group.rank}>
-          <tr>
-            <th scope="rowgroup" colSpan={columnCount} class="group">
-              {group.rank === null
-                ? "Not measured enough: less than half of the minutes, so there is no uptime"
-                : group.rows.length === 1
-                  ? `Rank ${group.rank}`
-                  : `Rank ${group.rank}, shared by ${group.rows.length} venues: the measurements do not separate them`}
-            </th>
-          </tr>
-          {group.rows.map((row) => (
-            <VenueRow key={row.id} row={row} start={start} />
-          ))}
-        </tbody>
-      ))}
-      <tfoot>
-        <FleetRow fleet={data.fleet} start={start} />
-      </tfoot>
-    </TableFrame>
+    <Table<Line>
+      caption={`Venues by rank ${windowWords.during(days)}`}
+      rows={groups.flatMap(({ rows }) => rows)}
+      groupOf={(line) => titleOf(groups.find(({ rows }) => isVenue(line) && rows.includes(line))!)}
+      foot={fleet}
+      columns={[
+        { head: "Venue", cell: (line) => <Name line={line} /> },
+        { head: "Uptime", kind: "figure", cell: (line) => <Uptime line={line} /> },
+        { head: "Fully healthy", kind: "figure", cell: (line) => isVenue(line) && healthyText(line) },
+        {
+          head: start === null ? "Bounds" : `Bounds, drawn from ${percentText(start)} to 100\u00a0%`,
+          cell: (line) => <Bounds line={line} start={start} />,
+        },
+        {
+          head: "Measured",
+          kind: "figure",
+          cell: ({ coveragePct: pct }) => (pct === null ? notMeasured : percentText(pct)),
+        },
+        { head: "Minutes down", kind: "figure", cell: (line) => isVenue(line) && (line.downMinutes ?? notMeasured) },
+        {
+          head: "Minutes degraded",
+          kind: "figure",
+          cell: (line) => isVenue(line) && (line.degradedMinutes ?? notMeasured),
+        },
+        { head: "Incidents", kind: "figure", cell: (line) => <Incidents line={line} /> },
+        { head: "Latency of the median hour", kind: "figure", cell: ({ typicalP50Ms }) => latencyText(typicalP50Ms) },
+        { head: "Its 95th percentile", kind: "figure", cell: ({ typicalP95Ms }) => latencyText(typicalP95Ms) },
+        { head: "Longest incident", kind: "figure", cell: (line) => isVenue(line) && longestText(line) },
+      ]}
+    />
   );
 }
 
-function Heads({ start }: { start: number | null }) {
+const notMeasured = "not measured";
+
+function titleOf({ rank, rows }: RankGroup): string {
+  if (rank === null) return "Not measured enough: less than half of the minutes, so there is no uptime";
+  if (rows.length === 1) return `Rank ${rank}`;
+  return `Rank ${rank}, shared by ${rows.length} venues: the measurements do not separate them (the least trouble first)`;
+}
+
+function Name({ line }: { line: Line }) {
+  if (!isVenue(line)) return <>{line.venues === 1 ? "This venue" : `All ${line.venues} venues together`}</>;
   return (
-    <tr>
-      <th scope="col">Venue</th>
-      <Head>Uptime</Head>
-      <th scope="col">{start === null ? "Bounds" : `Bounds, drawn from ${percentText(start)} to 100\u00a0%`}</th>
-      {[
-        "Measured",
-        "Minutes down",
-        "Minutes degraded",
-        "Incidents",
-        "Latency of the median hour",
-        "One in 20 is slower than",
-        "Longest incident",
-      ].map((word) => (
-        <Head key={word}>{word}</Head>
-      ))}
-    </tr>
+    <a href={`/venues/${line.id}`}>
+      <bdi>{line.name}</bdi>
+    </a>
   );
 }
 
-function VenueRow({ row, start }: { row: ReliabilityRow; start: number | null }) {
-  const { incidents, openIncidents, longestIncidentSeconds } = row;
-  return (
-    <tr>
-      <th scope="row">
-        <a href={`/venues/${row.id}`}>
-          <bdi>{row.name}</bdi>
-        </a>
-      </th>
-      <Availability of={row} start={start} />
-      <Figure>{row.downMinutes ?? "not measured"}</Figure>
-      <Figure>{row.degradedMinutes ?? "not measured"}</Figure>
-      <Figure>
-        {incidents === 0 ? 0 : <a href={`/incidents?venue=${row.id}&days=${row.days}`}>{incidents}</a>}
-        {openIncidents > 0 && `, ${openIncidents} open`}
-      </Figure>
-      <Latencies of={row} />
-      <Figure>{longestIncidentSeconds === null ? "none" : durationText(longestIncidentSeconds * 1000)}</Figure>
-    </tr>
-  );
-}
-
-/** Minutes and lengths of several venues are not added up: nothing published does. */
-function FleetRow({ fleet, start }: { fleet: ReliabilityData["fleet"]; start: number | null }) {
-  return (
-    <tr>
-      <th scope="row">{fleet.venues === 1 ? "This venue" : `All ${fleet.venues} venues together`}</th>
-      <Availability of={fleet} start={start} />
-      <td />
-      <td />
-      <Figure>{fleet.incidents}</Figure>
-      <Latencies of={fleet} />
-      <td />
-    </tr>
-  );
-}
-
-type Available = Pick<
-  ReliabilityRow,
-  "uptimePct" | "uptimePctLow" | "uptimePctHigh" | "coveragePct" | "withoutMaintenance"
->;
-
-function Availability({ of, start }: { of: Available; start: number | null }) {
-  const { uptimePct, uptimePctLow: low, uptimePctHigh: high, coveragePct, withoutMaintenance } = of;
-  const isDrawn = uptimePct !== null && low !== null && start !== null && low >= start;
+function Uptime({ line: { uptimePct, withoutMaintenance } }: { line: Line }) {
   return (
     <>
-      <Figure>
-        {uptimePct === null ? "not enough measured" : <b>{percentText(uptimePct)}</b>}
-        {withoutMaintenance !== null && (
-          <>
-            <br />
-            <span class="minor">{withoutMaintenanceText(withoutMaintenance)}</span>
-          </>
-        )}
-      </Figure>
-      <td>
-        {isDrawn && <UptimeInterval low={low} high={high!} uptime={uptimePct} start={start} />}
-        {low === null ? "not measured" : `${low} to ${percentText(high!)}`}
-      </td>
-      <Figure>{coveragePct === null ? "not measured" : percentText(coveragePct)}</Figure>
+      {uptimePct === null ? "not enough measured" : <b>{percentText(uptimePct)}</b>}
+      {withoutMaintenance !== null && (
+        <>
+          <br />
+          <span class="minor">{withoutMaintenanceText(withoutMaintenance)}</span>
+        </>
+      )}
     </>
   );
 }
 
-function Latencies({ of }: { of: Pick<ReliabilityRow, "typicalP50Ms" | "typicalP95Ms"> }) {
-  const { typicalP50Ms: p50, typicalP95Ms: p95 } = of;
+function Bounds({ line, start }: { line: Line; start: number | null }) {
+  const { uptimePct: uptime, uptimePctLow: low, uptimePctHigh: high } = line;
+  if (low === null) return <>{notMeasured}</>;
   return (
     <>
-      <Figure>{p50 === null ? "too few answers" : msText(p50)}</Figure>
-      <Figure>{p95 === null ? "too few answers" : msText(p95)}</Figure>
+      {uptime !== null && start !== null && low >= start && <UptimeInterval {...{ low, uptime, start }} high={high!} />}
+      {`${low} to ${percentText(high!)}`}
     </>
   );
 }
 
-function Head({ children }: { children: ComponentChildren }) {
+function Incidents({ line }: { line: Line }) {
+  if (!isVenue(line)) return <>{line.incidents}</>;
+  const { id, days, incidents, openIncidents } = line;
   return (
-    <th scope="col" class="figure">
-      {children}
-    </th>
+    <>
+      {incidents === 0 ? 0 : <a href={`/incidents?venue=${id}&days=${days}`}>{incidents}</a>}
+      {openIncidents > 0 && `, ${openIncidents} open`}
+    </>
   );
 }
 
-function Figure({ children }: { children: ComponentChildren }) {
-  return <td class="figure">{children}</td>;
+function latencyText(ms: number | null): string {
+  return ms === null ? "too few answers" : msText(ms);
+}
+
+function longestText({ longestIncidentSeconds: seconds }: ReliabilityRow): string {
+  return seconds === null ? "none" : durationText(seconds * 1000);
+}
+
+function healthyText(row: ReliabilityRow): string {
+  const share = healthyPct(row);
+  return share === null ? "not enough measured" : percentText(share);
+}
+
+/** The share of the measured minutes without any trouble, never rounded up; null where there is no uptime. */
+function healthyPct({ uptimePct, measuredMinutes, downMinutes, degradedMinutes }: ReliabilityRow): number | null {
+  if (uptimePct === null) return null;
+  const healthy = measuredMinutes - downMinutes! - degradedMinutes!;
+  return Math.floor((healthy * 100_000) / measuredMinutes) / 1000;
 }
 
 const drawingWidth = 120;
@@ -301,10 +289,18 @@ interface RankGroup {
 function rankGroups({ venues, ranks }: ReliabilityData): RankGroup[] {
   const groups: RankGroup[] = ranks.map(({ rank, venues: ids }) => ({
     rank,
-    rows: venues.filter(({ id, uptimePct }) => uptimePct !== null && ids.includes(id)),
+    rows: venues.filter(({ id, uptimePct }) => uptimePct !== null && ids.includes(id)).sort(byTrouble),
   }));
   groups.push({ rank: null, rows: venues.filter(({ uptimePct }) => uptimePct === null) });
   return groups.filter(({ rows }) => rows.length > 0);
+}
+
+/**
+ * What shares a rank differs in how much went wrong while it was up. Minutes know failed answers only, so incidents,
+ * which also tell of slow ones, decide between equal shares.
+ */
+function byTrouble(a: ReliabilityRow, b: ReliabilityRow): number {
+  return healthyPct(b)! - healthyPct(a)! || a.incidents - b.incidents;
 }
 
 export interface ExcludedPeriodsProps {
@@ -346,7 +342,7 @@ function ExcludedPeriods({ data, regionNames }: ExcludedPeriodsProps) {
 }
 
 function excludedSumText(count: number, minutes: string): string {
-  return `${count === 1 ? "One period is" : `${count} periods are`} left out of all figures above, ${minutes} in all. In them a region had trouble of its own, so what it saw counts against no venue.`;
+  return `${count === 1 ? "One period is" : `${count} periods are`} left out of all figures above, ${minutes} in all. A region had trouble of its own then, so what it saw is not counted.`;
 }
 
 function olderExcludedText(count: number): string {

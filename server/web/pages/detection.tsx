@@ -1,5 +1,4 @@
 import type { RequestHandler } from "express";
-import type { ComponentChildren } from "preact";
 import { parameterReader } from "../api/parameters.js";
 import { queryOf } from "../api/request.js";
 import type { TypeOf } from "../api/shapes.js";
@@ -10,7 +9,8 @@ import { withForm } from "./form-reader.js";
 import { durationText, isolated, ageText } from "./format.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
-import { Instant, TableFrame, WindowForm } from "./parts.js";
+import { Instant, WindowForm } from "./parts.js";
+import { type Column, Table } from "./table.js";
 import { windowWords } from "./words.js";
 
 export function detectionPageRoute(windows: Windows, rendered: Rendered): RequestHandler {
@@ -40,7 +40,7 @@ const detectionMeanings = [
   ],
   ["Only ours", "An incident without any notice of the venue within six hours."],
   ["Notices near ours", "A notice with an incident within six hours, but the incident is nearer to another notice."],
-  ["Only the venue's", "A notice without any incident of ours within six hours."],
+  ["Only the venue's", "A notice without one of our incidents within six hours."],
   [
     "Who was first",
     "The time from our announcement of the incident to the publication of the notice, as the median of the pairs. When each says that it began plays no part, because that is written in hindsight.",
@@ -58,7 +58,7 @@ export function detectionPage({ data }: { data: DetectionData }): PageProps {
       icon: "unknown",
       section: "detection",
     },
-    ...{ json, generatedAt, age, refreshS: 60, description: lead },
+    ...{ json, generatedAt, decidedAt: data.decidedAt, age, refreshS: 60, description: lead },
     path: days === detectionParameters.days.absent ? "/detection" : `/detection?days=${days}`,
     children: (
       <>
@@ -129,7 +129,7 @@ function detectionSentences({ fleet, venues, days }: DetectionData): DetectionSe
     lead:
       oursCompared! > 0
         ? ofOurs(fleet, during)
-        : `No incident of ours ${during} can be compared with the notices of its venue.`,
+        : `None of our incidents ${during} can be compared with the notices of its venue.`,
     counts: countsOf(fleet),
     coverage,
   };
@@ -150,19 +150,17 @@ function ofTheirs({ theirsCompared, paired, theirsNear, theirsOnly }: DetectionD
 }
 
 function oursText(of: number, during: string, within: number): string {
-  const has = within === 1 || of === 1 ? "has" : "have";
-  const which = of === 1 ? "The only incident" : `Of ${of} incidents`;
-  const many = of === 1 ? "" : `, ${within === of ? "all" : within === 0 ? "none" : within}`;
-  const notice = of === 1 && within === 0 ? "no notice" : "a notice";
-  return `${which} of ours ${during} that can be compared${many} ${has} ${notice} of the venue within six hours.`;
+  const many = within === 0 ? "any" : within === of ? "all" : within;
+  const which = of === 1 ? "our only comparable incident" : `${many} of our ${of} comparable incidents`;
+  return `${of === 1 ? "The venue" : "Venues"} posted ${within === 0 ? "no" : "a"} notice within six hours of ${which} ${during}.`;
 }
 
 function theirsText(of: number, within: number, only: number): string {
-  return `${of} ${of === 1 ? "notice" : "notices"} of the venues can be compared: ${within} with an incident of ours within six hours, and ${only} without any.`;
+  return `${of} ${of === 1 ? "notice" : "notices"} of the venues can be compared: ${within} with one of our incidents within six hours, and ${only} without any.`;
 }
 
 function pairsText(pairs: number): string {
-  return `${pairs === 1 ? "There is 1 pair" : `There are ${pairs} pairs`} of an incident and a notice that are the nearest to each other.`;
+  return pairs === 1 ? "1 notice is paired with an incident." : `${pairs} notices are paired with one incident each.`;
 }
 
 function comparedText(compared: number, of: number): string {
@@ -187,84 +185,60 @@ const countColumns = [
   ...["theirsCompared", "theirsNear", "theirsOnly"],
 ] as const satisfies (keyof Counts & keyof typeof detectionWords)[];
 
+type Line = DetectionData["venues"][number] | { detection: Counts };
+
 /** The counts of each venue, or why it has none. */
 function DetectionTable({ data }: { data: DetectionData }) {
   const { venues, fleet, days, generatedAt } = data;
   return (
-    <TableFrame caption={`Venues compared with what they say ${windowWords.during(days)}`}>
-      <thead>
-        <Heads />
-      </thead>
-      <tbody>
-        {venues.map(({ id, name, feed, detection }) => (
-          <tr key={id}>
-            <th scope="row">
-              <a href={`/venues/${id}`}>
-                <bdi>{name}</bdi>
-              </a>
-            </th>
-            <td class="words">
-              <FeedState feed={feed} now={generatedAt} />
-            </td>
-            {detection.venuesCompared > 0 ? (
-              <Row counts={detection}>{firstOf(detection)}</Row>
-            ) : (
-              <td colSpan={countColumns.length + 2}>Not comparable, because {reasonOf(detection)}</td>
-            )}
-          </tr>
-        ))}
-      </tbody>
-      {fleet.venuesCompared > 0 && (
-        <tfoot>
-          <tr>
-            <th scope="row">All venues</th>
-            <td />
-            <Row counts={fleet}>medians of venues do not add up</Row>
-          </tr>
-        </tfoot>
-      )}
-    </TableFrame>
+    <Table<Line>
+      caption={`Venues compared with what they say ${windowWords.during(days)}`}
+      rows={venues}
+      {...(fleet.venuesCompared > 0 && { foot: { detection: fleet } })}
+      columns={[
+        { head: "Venue", cell: (line) => <Name line={line} /> },
+        {
+          head: "The venue's feed",
+          kind: "words",
+          cell: (line) => "feed" in line && <FeedState feed={line.feed} now={generatedAt} />,
+        },
+        {
+          head: detectionWords.days,
+          kind: "figure",
+          span: ({ detection }) => (detection.venuesCompared > 0 ? 1 : countColumns.length + 2),
+          cell: ({ detection: counts }) =>
+            counts.venuesCompared > 0
+              ? `${counts.measuredDays} of ${counts.days}`
+              : `Not comparable, because ${reasonOf(counts)}`,
+        },
+        ...countColumns.map((column): Column<Line> => ({
+          head: detectionWords[column],
+          kind: "figure",
+          cell: ({ detection }) => countText(detection, column),
+        })),
+        {
+          head: "Who was first",
+          kind: "words",
+          cell: (line) => ("feed" in line ? firstOf(line.detection) : "medians of venues do not add up"),
+        },
+      ]}
+    />
   );
 }
 
-function Heads() {
+function Name({ line }: { line: Line }) {
+  if (!("feed" in line)) return <>All venues</>;
   return (
-    <tr>
-      <th scope="col">Venue</th>
-      <th scope="col">The venue's feed</th>
-      {(["days", ...countColumns] as const).map((column) => (
-        <th key={column} scope="col" class="figure">
-          {detectionWords[column]}
-        </th>
-      ))}
-      <th scope="col">Who was first</th>
-    </tr>
+    <a href={`/venues/${line.id}`}>
+      <bdi>{line.name}</bdi>
+    </a>
   );
 }
 
-/** @param children who was first */
-function Row({ counts, children }: { counts: Counts; children: ComponentChildren }) {
-  const { measuredDays, days, ours, theirs } = counts;
-  const all: Partial<Record<(typeof countColumns)[number], number | null>> = {
-    oursCompared: ours,
-    theirsCompared: theirs,
-  };
-  return (
-    <>
-      <td class="figure">
-        {measuredDays} of {days}
-      </td>
-      {countColumns.map((column) => {
-        const of = all[column];
-        return (
-          <td key={column} class="figure">
-            {of == null ? counts[column] : `${counts[column]!} of ${of}`}
-          </td>
-        );
-      })}
-      <td class="words">{children}</td>
-    </>
-  );
+/** With how many there are in all, where not all can be compared. */
+function countText(counts: Counts, column: (typeof countColumns)[number]): string {
+  const all = { oursCompared: counts.ours, theirsCompared: counts.theirs } as Partial<Record<string, number | null>>;
+  return all[column] == null ? String(counts[column]) : `${counts[column]} of ${all[column]}`;
 }
 
 function reasonOf({ venuesWithoutFeed, venuesOnlyMaintenance }: Counts): string {

@@ -2,7 +2,7 @@ import type { AnswerAsPage, ProblemBody, ProblemPage } from "../api/problem.js";
 import { exactText, isolated } from "./format.js";
 import { embedPolicy, makeRendered, pagePolicy } from "./page-answer.js";
 import { type PageProps, pageText, plainShell, type Shell } from "./page.js";
-import { TableFrame } from "./parts.js";
+import { Table } from "./table.js";
 
 /** Makes what answers with a problem as a page. It sets no header before the page is rendered. */
 export function errorPages({ brand }: Pick<Shell, "brand">): AnswerAsPage {
@@ -101,10 +101,10 @@ function MeantVenue({ near }: { near: NonNullable<ProblemPage["venue"]>["near"] 
 
 /** The detail of a problem may repeat what the client sent, in any script. */
 function explanationOf({ status, detail }: ProblemBody, retryAfterS: number): string[] {
-  // the detail names a header, which people do not see
+  // the rest of the detail names a header, which people do not see
   if (status === 429)
     return [
-      `We allow only so many requests in a minute. The page tries again by itself in ${retryAfterS} ${retryAfterS === 1 ? "second" : "seconds"}.`,
+      `${detail.split(". ")[0]!}. The page tries again by itself in ${retryAfterS} ${retryAfterS === 1 ? "second" : "seconds"}.`,
     ];
   if (status === 503) return [detail, "This says nothing about any venue. The page tries again by itself."];
   return status === 500 ? [detail, "This says nothing about any venue."] : [detail];
@@ -132,25 +132,13 @@ function Retraction({ at, reason }: { at: string; reason: string }) {
 
 function BadParameters({ errors }: { errors: NonNullable<ProblemBody["errors"]> }) {
   return (
-    <TableFrame caption="What we could not read in the address">
-      <thead>
-        <tr>
-          <th scope="col">Parameter</th>
-          <th scope="col">What we expected, and what came</th>
-        </tr>
-      </thead>
-      <tbody>
-        {errors.map(({ parameter, message }) => (
-          <tr key={parameter}>
-            <th scope="row">
-              <code>{parameter}</code>
-            </th>
-            <td>
-              <bdi>{message}</bdi>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
+    <Table
+      caption="What we could not read in the address"
+      rows={errors}
+      columns={[
+        { head: "Parameter", cell: ({ parameter }) => <code>{parameter}</code> },
+        { head: "What we expected, and what came", kind: "words", cell: ({ message }) => <bdi>{message}</bdi> },
+      ]}
+    />
   );
 }

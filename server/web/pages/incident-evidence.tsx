@@ -1,7 +1,8 @@
 import type { TypeOf } from "../api/shapes.js";
 import { incidentDetailResponse } from "../board/incident.js";
 import { isolated, msText, secondsText } from "./format.js";
-import { ExactInstant, StateWord, TableFrame, TableHead, vantageText } from "./parts.js";
+import { ExactInstant, StateWord, vantageText } from "./parts.js";
+import { type Column, Table } from "./table.js";
 import { faultMeanings, incidentPageWords } from "./words.js";
 
 export type IncidentDetail = TypeOf<typeof incidentDetailResponse>;
@@ -121,20 +122,6 @@ function NotCounted({ regions, regionNames }: { regions: DecisionVotes["notCount
   );
 }
 
-/** Columns of a table of votes; figures are aligned to the end. */
-const voteColumns: [name: string, isFigure: boolean][] = [
-  ["Region", false],
-  ["Verdict", false],
-  ["Samples", true],
-  ["Failed", true],
-  ["Slow", true],
-  ["Bad in a row", true],
-  ["Faults", false],
-  ["Median (expected)", true],
-  ["Age of newest", true],
-  ["Measured from", false],
-];
-
 type RegionVote = DecisionVotes["votes"][number];
 
 interface VoteTableProps {
@@ -146,29 +133,22 @@ interface VoteTableProps {
 /** What each region saw: a row a region. */
 function VoteTable({ label, votes, regionNames }: VoteTableProps) {
   return (
-    <TableFrame caption={label}>
-      <TableHead columns={voteColumns} />
-      <tbody>
-        {votes.map((vote) => (
-          <tr key={vote.region}>
-            <th scope="row">{shownRegionName(regionNames, vote.region)}</th>
-            <td>
-              <StateWord state={vote.vote} />
-            </td>
-            <td class="figure">{vote.samples}</td>
-            <td class="figure">{vote.bad}</td>
-            <td class="figure">{vote.slow}</td>
-            <td class="figure">{vote.badRun}</td>
-            <td class="long">{faultsOf(vote)}</td>
-            <td class="figure">{latencyOf(vote)}</td>
-            <td class="figure">{secondsText(vote.ageMs)}</td>
-            <td>
-              <Origin vote={vote} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
+    <Table
+      caption={label}
+      rows={votes}
+      columns={[
+        { head: "Region", cell: ({ region }) => shownRegionName(regionNames, region) },
+        { head: "State", cell: ({ vote }) => <StateWord state={vote} /> },
+        { head: "Samples", kind: "figure", cell: ({ samples }) => samples },
+        { head: "Failed", kind: "figure", cell: ({ bad }) => bad },
+        { head: "Slow", kind: "figure", cell: ({ slow }) => slow },
+        { head: "Bad in a row", kind: "figure", cell: ({ badRun }) => badRun },
+        { head: "Faults", kind: "words", cell: faultsOf },
+        { head: "Median (expected)", kind: "figure", cell: latencyOf },
+        { head: "Age of newest", kind: "figure", cell: ({ ageMs }) => secondsText(ageMs) },
+        { head: "Measured from", kind: "words", cell: (vote) => <Origin vote={vote} /> },
+      ]}
+    />
   );
 }
 
@@ -187,8 +167,7 @@ function faultsOf({ faults, unserved = 0, partial, refusal }: RegionVote): strin
 function latencyOf({ answers, p50Ms, typicalP50Ms }: RegionVote): string {
   // a stream never has answers
   if (answers === 0 && typicalP50Ms === null) return "none";
-  const median = p50Ms === null ? "unknown" : msText(p50Ms);
-  return `${median} (${typicalP50Ms === null ? "unknown" : msText(typicalP50Ms)})`;
+  return `${msOrUnknown(p50Ms)} (${msOrUnknown(typicalP50Ms)})`;
 }
 
 function Origin({ vote: { vantage, machine, probeVersion } }: { vote: RegionVote }) {
@@ -219,36 +198,25 @@ export function ErrorTable({ errors, regionNames }: { errors: Errors; regionName
     { name: "All regions", samples, bad, faults: all },
   ];
   return (
-    <TableFrame caption="Samples in the minutes of the incident, by region and fault">
-      <TableHead
-        columns={[
-          ["Region", false],
-          ["Samples", true],
-          ["Failed", true],
-          ...faults.map(({ fault }) => [`${faultMeanings[fault]} (${fault})`, true] as const),
-        ]}
-      />
-      <tbody>
-        {rows.map((row) => (
-          <tr key={row.name}>
-            <th scope="row">{row.name}</th>
-            {row.samples === 0 ? (
-              <td colSpan={2 + faults.length}>not measured</td>
-            ) : (
-              <>
-                <td class="figure">{row.samples}</td>
-                <td class="figure">{row.bad}</td>
-                {faults.map(({ fault }) => (
-                  <td key={fault} class="figure">
-                    {row.faults[fault] ?? 0}
-                  </td>
-                ))}
-              </>
-            )}
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
+    <Table
+      caption="Samples in the minutes of the incident, by region and fault"
+      rows={rows}
+      columns={[
+        { head: "Region", cell: ({ name }) => name },
+        {
+          head: "Samples",
+          kind: "figure",
+          span: ({ samples }) => (samples === 0 ? 2 + faults.length : 1),
+          cell: ({ samples }) => (samples === 0 ? "not measured" : samples),
+        },
+        { head: "Failed", kind: "figure", cell: ({ bad }) => bad },
+        ...faults.map(({ fault }): Column<(typeof rows)[number]> => ({
+          head: `${faultMeanings[fault]} (${fault})`,
+          kind: "figure",
+          cell: (row) => row.faults[fault] ?? 0,
+        })),
+      ]}
+    />
   );
 }
 
@@ -261,17 +229,6 @@ const bucketNotes = {
   minute: "It is kept by whole minutes, so a short incident includes some time before and after it.",
   hour: "It is kept by whole hours, since the incident lasted longer than a day.",
 };
-
-const latencyColumns: [name: string, isFigure: boolean][] = [
-  ["Region", false],
-  ["Before (outline) and during (filled)", false],
-  ["Median in the day before", true],
-  ["Median during", true],
-  ["95th percentile during", true],
-  ["Slowest median during", true],
-  ["Answers before", true],
-  ["Answers during", true],
-];
 
 interface LatencyTableProps {
   latency: IncidentDetail["latency"];
@@ -296,28 +253,29 @@ export function LatencyTable({ latency, regionNames }: LatencyTableProps) {
       <p>
         {latencySourceNotes[source]} {bucketNotes[bucketMs < 3_600_000 ? "minute" : "hour"]}
       </p>
-      <TableFrame caption="Latency of good answers, by region">
-        <TableHead columns={latencyColumns} />
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.name}>
-              <th scope="row">{row.name}</th>
-              <td>
-                <BeforeAndDuring before={row.beforeP50Ms} during={row.p50Ms} most={most} />
-              </td>
-              {[row.beforeP50Ms, row.p50Ms, row.p95Ms, row.slowestMs].map((ms, at) => (
-                <td key={at} class="figure">
-                  {ms === null ? "unknown" : msText(ms)}
-                </td>
-              ))}
-              <td class="figure">{row.beforeAnswers}</td>
-              <td class="figure">{row.answers}</td>
-            </tr>
-          ))}
-        </tbody>
-      </TableFrame>
+      <Table
+        caption="Latency of good answers, by region"
+        rows={rows}
+        columns={[
+          { head: "Region", cell: ({ name }) => name },
+          {
+            head: "Before (outline) and during (filled)",
+            cell: (row) => <BeforeAndDuring before={row.beforeP50Ms} during={row.p50Ms} most={most} />,
+          },
+          { head: "Median in the day before", kind: "figure", cell: ({ beforeP50Ms }) => msOrUnknown(beforeP50Ms) },
+          { head: "Median during", kind: "figure", cell: ({ p50Ms }) => msOrUnknown(p50Ms) },
+          { head: "95th percentile during", kind: "figure", cell: ({ p95Ms }) => msOrUnknown(p95Ms) },
+          { head: "Slowest median during", kind: "figure", cell: ({ slowestMs }) => msOrUnknown(slowestMs) },
+          { head: "Answers before", kind: "figure", cell: ({ beforeAnswers }) => beforeAnswers },
+          { head: "Answers during", kind: "figure", cell: ({ answers }) => answers },
+        ]}
+      />
     </>
   );
+}
+
+function msOrUnknown(ms: number | null): string {
+  return ms === null ? "unknown" : msText(ms);
 }
 
 const drawingWidth = 120;

@@ -75,6 +75,7 @@ function incidentPage({ detail, venueNow, registry }: IncidentPageProps): PagePr
     ...{ title: titleOf(detail), icon: state, section: "incidents", json, generatedAt, age },
     ...{ description: descriptionOf(detail), path: `/incidents/${slug}`, scripts: ["copy.js"] },
     ...{ feeds: feedLinks(detail.venue), updatesOf: detail.venue },
+    decidedAt: detail.decidedAt,
     // a closed one no longer changes; the state of its venue may
     refreshS: status === "open" ? 15 : 60,
     children: (
@@ -233,9 +234,9 @@ function pastKindOf(detail: IncidentDetail): "down" | "failing" | "degraded" {
 /** The engine's own words are in the JSON. */
 const closingReasons = {
   "a region that saw it sees it well, and a quorum has for the whole hold":
-    "enough regions had seen it healthy for long enough, one of those that had seen the trouble among them",
+    "once enough regions, including one that had seen the trouble, had seen it healthy for long enough",
   "no quorum has seen it bad, or well for the whole hold, for so long that its end is unknown":
-    "for a long time too few regions had seen it fail or seen it healthy, so its end is unknown",
+    "since for a long time too few regions had seen it fail or seen it healthy: its end is unknown",
 } as Record<string, string>;
 
 const severityMeanings = {
@@ -299,16 +300,16 @@ function Status({ detail: { incident, evidence, generatedAt: now } }: { detail: 
   if (endedAt === null || closedAt === null)
     return (
       <>
-        Open. Enough regions saw the trouble for the last time at <ExactInstant at={lastBadAt} />. It closes when enough
-        regions have seen it healthy for long enough.
+        Open. A quorum last saw the trouble at <ExactInstant at={lastBadAt} />. It closes once enough regions have seen
+        it healthy for long enough.
       </>
     );
   const { closedBecause } = evidence;
   return (
     <>
-      Closed. Enough regions saw the trouble for the last time at <Instant at={endedAt} now={now} />. We closed the
-      incident at <Instant at={closedAt} now={now} />
-      {closedBecause !== undefined && `: ${closingReasons[closedBecause] ?? closedBecause}`}.
+      Closed. A quorum last saw the trouble at <Instant at={endedAt} now={now} />. We closed the incident at{" "}
+      <Instant at={closedAt} now={now} />
+      {closedBecause !== undefined && `, ${closingReasons[closedBecause] ?? closedBecause}`}.
     </>
   );
 }
@@ -453,7 +454,7 @@ const eventNames = {
   started: "Trouble began",
   opened: "We opened the incident",
   escalated: "It became an outage",
-  "last-bad": "Enough regions saw the trouble for the last time",
+  "last-bad": "A quorum last saw the trouble",
   closed: "We closed the incident",
 };
 

@@ -16,7 +16,7 @@ import { withForm } from "./form-reader.js";
 import { ageText, dayText, instantText, weekdayText } from "./format.js";
 import { answerPage, type PagesOptions, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
-import { type PublishedIncident, CategoryField, IncidentList, SelectField } from "./parts.js";
+import { type PublishedIncident, CategoryField, feedLinks, IncidentList, SelectField } from "./parts.js";
 
 type Needs = Pick<PagesOptions, "registry" | "incidents">;
 
@@ -50,9 +50,11 @@ function incidentsPage({ history, query, registry }: IncidentsPageProps): PagePr
   const json = `/v1/incidents${selection}`;
   const names = new Map(watchedVenues(registry).map(({ id, name }) => [id, name]));
   const isNewest = query.before === null;
+  const chosen = query.venue === null ? null : { id: query.venue, name: names.get(query.venue) ?? query.venue };
   return {
     ...{ title: "Incidents", icon: worstOf(incidents), section: "incidents", json, generatedAt, age },
     ...{ description: foundOf(history, query), path: `/incidents${selection}` },
+    ...{ decidedAt: history.decidedAt, feeds: feedLinks(chosen) },
     // older pages hardly change
     refreshS: isNewest ? 15 : null,
     children: (
@@ -177,8 +179,7 @@ function IncidentsFilter({ query, registry }: { query: IncidentsQuery; registry:
       <CategoryField selected={query.category} />
       <SelectField label="Status" name="status" choices={statuses} selected={query.status} />
       <label>
-        Days back{" "}
-        <input type="number" name="days" min={days.schema.minimum} max={days.schema.maximum} value={query.days} />
+        Days <input type="number" name="days" min={days.schema.minimum} max={days.schema.maximum} value={query.days} />
       </label>
       {query.limit !== limit.absent && <input type="hidden" name="limit" value={query.limit} />}
       <button type="submit">Apply</button>

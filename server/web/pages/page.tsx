@@ -7,7 +7,7 @@ import type { Start } from "../board/snapshot.js";
 import { type Asset, assetPath } from "./assets.js";
 import { brandAssets } from "./brand.js";
 import { durationText, exactText, isolated } from "./format.js";
-import type { FeedLink } from "./parts.js";
+import { ExactInstant, type FeedLink } from "./parts.js";
 import { Updates } from "./updates.js";
 import { language, siteWords, type State } from "./words.js";
 
@@ -16,7 +16,7 @@ const navigationSections = {
   board: ["Board", "/"],
   incidents: ["Incidents", "/incidents"],
   compare: ["Compare", "/compare"],
-  detection: ["Detection", "/detection"],
+  detection: ["Status pages", "/detection"],
   transfers: ["Transfers", "/transfers"],
   regions: ["Regions", "/regions"],
   docs: ["Docs", "/docs"],
@@ -44,6 +44,8 @@ export interface PageProps {
   generatedAt: string | null;
   /** Set when the data is old: how old. */
   age: string | null;
+  /** Set when the data is old: the instant of its newest decision. */
+  decidedAt?: string | null;
   /** Seconds after which a browser without JavaScript loads the page again; null: never. */
   refreshS: number | null;
   /** Whether scripts load the whole page again once it can be had, instead of following the newest tick. */
@@ -96,7 +98,7 @@ function Page({ children, bare = false, shell, start, ...props }: WholePageProps
             Skip to the content
           </a>
         )}
-        {!bare && <Header section={props.section} brand={brand} hasUpdates={props.updatesOf !== undefined} />}
+        {!bare && <Header {...{ ...props, brand }} />}
         <p
           id="lost"
           role="status"
@@ -113,7 +115,13 @@ function Page({ children, bare = false, shell, start, ...props }: WholePageProps
             {start !== undefined && <Starting start={start} />}
             {props.age !== null && (
               <p class="warning">
-                This is {props.age} old: we have nothing newer. It says nothing about the venues since then.
+                Blind for {props.age}
+                {props.decidedAt != null && (
+                  <>
+                    , since <ExactInstant at={props.decidedAt} />
+                  </>
+                )}
+                : we have nothing newer. This says nothing about the venues since then.
               </p>
             )}
           </div>
@@ -123,10 +131,7 @@ function Page({ children, bare = false, shell, start, ...props }: WholePageProps
           )}
           {props.generatedAt !== null && (
             <p class="as-of">
-              As of{" "}
-              <time dateTime={props.generatedAt} data-exact>
-                {exactText(props.generatedAt)}
-              </time>
+              As of <ExactInstant at={props.decidedAt ?? props.generatedAt} />
             </p>
           )}
         </main>
@@ -234,18 +239,17 @@ function Preview({ description, path, shell: { baseUrl, brand }, ...props }: Hea
 /** Chats keep a preview for years: what may change is said with its instant. */
 function dated(
   words: string,
-  { age, generatedAt, refreshS }: Pick<PageProps, "age" | "generatedAt" | "refreshS">,
+  { age, generatedAt, decidedAt, refreshS }: Pick<PageProps, "age" | "generatedAt" | "decidedAt" | "refreshS">,
 ): string {
   const past = age === null ? words : `${siteWords.ago(age)} ${words}`;
-  return generatedAt === null || refreshS === null ? past : `${past} As of ${exactText(generatedAt)}.`;
+  return generatedAt === null || refreshS === null ? past : `${past} As of ${exactText(decidedAt ?? generatedAt)}.`;
 }
 
-interface HeaderProps extends Pick<PageProps, "section"> {
+interface HeaderProps extends Pick<PageProps, "section" | "updatesOf" | "generatedAt"> {
   brand: Brand;
-  hasUpdates: boolean;
 }
 
-function Header({ section, brand, hasUpdates }: HeaderProps) {
+function Header({ section, brand, updatesOf, generatedAt }: HeaderProps) {
   const { logo } = brandAssets(brand);
   return (
     <header>
@@ -270,14 +274,16 @@ function Header({ section, brand, hasUpdates }: HeaderProps) {
           ))}
         </ul>
       </nav>
-      {hasUpdates && (
+      {updatesOf !== undefined && (
         <a class="get-updates" href="#updates">
           Get updates
         </a>
       )}
-      <button id="clock" type="button" hidden data-local="Show local time" data-utc="Show UTC">
-        Show local time
-      </button>
+      {generatedAt !== null && (
+        <button id="clock" type="button" hidden data-local="Show local time" data-utc="Show UTC">
+          Show local time
+        </button>
+      )}
     </header>
   );
 }

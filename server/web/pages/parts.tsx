@@ -140,13 +140,13 @@ export interface HeadlineProps {
   more?: string;
 }
 
-/** The answer of a page as its heading. What is old is said of then, and without the sign of a present state. */
+/** The answer of a page as its heading. What is old is said of before, and without the sign of a present state. */
 export function Headline({ state, age, answer = "", more = "" }: HeadlineProps) {
   return (
     <h1 class={`headline of-${age === null ? state : "unknown"}`}>
       <Sign state={age === null ? state : "unknown"} />
       <span>
-        {age !== null && `${siteWords.ago(age)} `}
+        {age !== null && state !== "unknown" && `${siteWords.beforeThat} `}
         {answer !== "" && <span aria-live="polite">{answer}</span>} {more}
       </span>
     </h1>
@@ -360,10 +360,10 @@ export const signOutlines: Record<State, string> = {
   unknown: "M8 1.5l6.5 6.5l-6.5 6.5l-6.5-6.5z",
 };
 
-/** The shape of a state, without its word. */
-export function Sign({ state }: { state: State }) {
+/** The shape of a state, without its word. What is our own trouble has another colour than that of the venues. */
+export function Sign({ state, ours = false }: { state: State; ours?: boolean }) {
   return (
-    <svg class={`sign ${state}`} viewBox="0 0 16 16" aria-hidden="true">
+    <svg class={`sign ${state}${ours ? " ours" : ""}`} viewBox="0 0 16 16" aria-hidden="true">
       <path d={signOutlines[state]} />
     </svg>
   );
@@ -389,26 +389,6 @@ export function TableFrame({ caption, children }: { caption: string; children: C
         {children}
       </table>
     </div>
-  );
-}
-
-export interface TableHeadProps {
-  /** Columns of figures are aligned to their end, and so are their heads. */
-  columns: readonly (readonly [name: string, isFigure: boolean])[];
-}
-
-/** The first row of a table: the names of its columns. */
-export function TableHead({ columns }: TableHeadProps) {
-  return (
-    <thead>
-      <tr>
-        {columns.map(([name, isFigure]) => (
-          <th key={name} scope="col" class={isFigure ? "figure" : undefined}>
-            {name}
-          </th>
-        ))}
-      </tr>
-    </thead>
   );
 }
 

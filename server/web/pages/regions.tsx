@@ -6,17 +6,8 @@ import { statusResponse } from "../board/status.js";
 import { durationText, isolated, msText, nameList, percentText, sinceMs, ageText } from "./format.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
-import {
-  Elapsed,
-  healthOf,
-  Instant,
-  type Regions,
-  type RegionSummary,
-  Sign,
-  TableFrame,
-  TableHead,
-  vantageText,
-} from "./parts.js";
+import { Elapsed, healthOf, Instant, type Regions, type RegionSummary, Sign, vantageText } from "./parts.js";
+import { Table } from "./table.js";
 import { faultMeanings, regionsWords, type State } from "./words.js";
 
 export function regionsPageRoute(boards: Boards, rendered: Rendered): RequestHandler {
@@ -46,7 +37,7 @@ function regionsPage({ regions, names }: RegionsPageProps): PageProps {
   const title = `Regions: ${headlineOf(regions)}`.replace(/\.$/, "");
   return {
     ...{ title, icon: healthOfAll(regions), section: "regions", json: "/v1/regions", generatedAt, age, refreshS: 15 },
-    ...{ description: headlineOf(regions), path: "/regions" },
+    ...{ description: headlineOf(regions), path: "/regions", decidedAt: regions.decidedAt },
     children: (
       <>
         <h1>{headlineOf(regions)}</h1>
@@ -107,8 +98,8 @@ function Method() {
       <h2 id="method">When a region has no vote</h2>
       <p>
         A region that sent nothing in the last minute has no vote. A region is impaired when most venues turn bad there
-        at once and in no other region whose own network works. It keeps measuring, but its votes are not counted, and
-        what it saw counts against no venue.
+        at once and in no other region whose own network works. It keeps measuring, but neither its votes nor what it
+        saw are counted.
       </p>
       <p>
         <a href="/rulebook">How a verdict is reached</a>
@@ -168,7 +159,7 @@ function RegionSection({ region, all, names }: RegionSectionProps) {
   return (
     <section aria-labelledby={region.id}>
       <h2 id={region.id}>
-        <Sign state={state} /> <bdi>{region.name}</bdi>: {word}
+        <Sign state={state} ours /> <bdi>{region.name}</bdi>: {word}
       </h2>
       {impaired !== null && (
         <p class="warning">
@@ -227,26 +218,20 @@ function NeverSeenGood({ region, names, now }: Pick<RegionSectionProps, "region"
   return (
     <>
       <h3>{regionsNever.heading(total)}</h3>
-      <TableFrame caption={regionsNever.caption(isolated(name))}>
-        <TableHead columns={[venue, component, newestFault, since, advice].map((head) => [head, false] as const)} />
-        <tbody>
-          {listed.map((one) => (
-            <tr key={`${one.venue} ${one.component}`}>
-              <th scope="row">
-                <a href={`/venues/${one.venue}`}>{isolated(names.get(one.venue) ?? one.venue)}</a>
-              </th>
-              <td>
-                <code>{one.component}</code>
-              </td>
-              <td class="words">{faultMeanings[one.fault]}</td>
-              <td>
-                <Instant at={one.since} now={now} />
-              </td>
-              <td class="words">{isolated(one.advice)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </TableFrame>
+      <Table
+        caption={regionsNever.caption(isolated(name))}
+        rows={listed}
+        columns={[
+          {
+            head: venue,
+            cell: (one) => <a href={`/venues/${one.venue}`}>{isolated(names.get(one.venue) ?? one.venue)}</a>,
+          },
+          { head: component, cell: (one) => <code>{one.component}</code> },
+          { head: newestFault, kind: "words", cell: ({ fault }) => faultMeanings[fault] },
+          { head: since, cell: (one) => <Instant at={one.since} now={now} /> },
+          { head: advice, kind: "words", cell: (one) => isolated(one.advice) },
+        ]}
+      />
       <p class="minor">
         {total > listed.length && `${regionsNever.more(total - listed.length)} `}
         {regionsNever.means}
@@ -299,49 +284,21 @@ type Probe = RegionSummary["probes"][number];
 
 /** The probes of a region, and what each did not measure. */
 function ProbeTable({ region: { name, probes }, now }: { region: RegionSummary; now: string }) {
-  const caption = `Probes of ${isolated(name)}`;
   return (
-    <TableFrame caption={caption}>
-      <thead>
-        <tr>
-          {["Probe", "Version", "Started", "Last seen", "Venues", "Slots not measured", "Clock", "Vantage"].map(
-            (head) => (
-              <th key={head} scope="col" class={head === "Venues" ? "figure" : undefined}>
-                {head}
-              </th>
-            ),
-          )}
-        </tr>
-      </thead>
-      <tbody>
-        {probes.map((probe) => (
-          <Row key={probe.id} probe={probe} now={now} />
-        ))}
-      </tbody>
-    </TableFrame>
-  );
-}
-
-function Row({ probe, now }: { probe: Probe; now: string }) {
-  return (
-    <tr>
-      <th scope="row">
-        <code>{probe.id.slice(0, 8)}</code>
-      </th>
-      <td>{isolated(probe.version)}</td>
-      <td>
-        <Instant at={probe.startedAt} now={now} />
-      </td>
-      <td>
-        <Instant at={probe.seenAt} now={now} />
-      </td>
-      <td class="figure">{probe.venues}</td>
-      <td class="words">
-        <Unmeasured probe={probe} />
-      </td>
-      <td class="words">{clockText(probe)}</td>
-      <td>{vantageText(probe.vantage, regionsWords.placeUnknown)}</td>
-    </tr>
+    <Table
+      caption={`Probes of ${isolated(name)}`}
+      rows={probes}
+      columns={[
+        { head: "Probe", cell: ({ id }) => <code>{id.slice(0, 8)}</code> },
+        { head: "Version", cell: (probe) => isolated(probe.version) },
+        { head: "Started", cell: ({ startedAt }) => <Instant at={startedAt} now={now} /> },
+        { head: "Last seen", cell: ({ seenAt }) => <Instant at={seenAt} now={now} /> },
+        { head: "Venues", kind: "figure", cell: ({ venues }) => venues },
+        { head: "Slots not measured", kind: "words", cell: (probe) => <Unmeasured probe={probe} /> },
+        { head: "Clock", kind: "words", cell: clockText },
+        { head: "Vantage", cell: ({ vantage }) => vantageText(vantage, regionsWords.placeUnknown) },
+      ]}
+    />
   );
 }
 
@@ -378,39 +335,27 @@ export interface ImpairmentTableProps {
 /** When the region's votes were not counted. */
 function ImpairmentTable({ region: { name, impairments }, names, now }: ImpairmentTableProps) {
   if (impairments.length === 0) return <p>No impairment in the last seven days.</p>;
-
-  const caption = `Impairments of ${isolated(name)}, newest first`;
   return (
     <>
       <h3>Impairments of the last seven days</h3>
-      <TableFrame caption={caption}>
-        <thead>
-          <tr>
-            {["Began", "Recognised", "Ended", "Lasted", regionsWords.recognisedBy].map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {impairments.map(({ startedAt, recognisedAt, endedAt, venues, measured }) => (
-            <tr key={startedAt}>
-              <th scope="row">
-                <Instant at={startedAt} now={now} />
-              </th>
-              <td>
-                <Instant at={recognisedAt} now={now} />
-              </td>
-              <td>{endedAt === null ? "it still lasts" : <Instant at={endedAt} now={now} />}</td>
-              <td>{durationText(sinceMs(startedAt, endedAt ?? now))}</td>
-              <td class="words">
-                {venues.length} of {measured} measured: {venueNames(venues, names)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </TableFrame>
+      <Table
+        caption={`Impairments of ${isolated(name)}, newest first`}
+        rows={impairments}
+        columns={[
+          { head: "Began", cell: ({ startedAt }) => <Instant at={startedAt} now={now} /> },
+          { head: "Recognised", cell: ({ recognisedAt }) => <Instant at={recognisedAt} now={now} /> },
+          {
+            head: "Ended",
+            cell: ({ endedAt }) => (endedAt === null ? "it still lasts" : <Instant at={endedAt} now={now} />),
+          },
+          { head: "Lasted", cell: ({ startedAt, endedAt }) => durationText(sinceMs(startedAt, endedAt ?? now)) },
+          {
+            head: regionsWords.recognisedBy,
+            kind: "words",
+            cell: ({ venues, measured }) => `${venues.length} of ${measured} measured: ${venueNames(venues, names)}`,
+          },
+        ]}
+      />
     </>
   );
 }

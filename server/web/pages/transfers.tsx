@@ -1,11 +1,13 @@
 /** `/transfers`: which withdrawals and deposits are paused, as the venues declare it, and which nobody can know of. */
 import type { RequestHandler } from "express";
+import type { ComponentChildren } from "preact";
 import { type Boards, dataOf } from "../board/snapshot.js";
 import { transfersResponse } from "../board/transfers.js";
 import { ageText, isolated, nameList } from "./format.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
-import { Elapsed, Instant, TableFrame, TableHead, transferFeedLinks, WebLink } from "./parts.js";
+import { Elapsed, Instant, transferFeedLinks, WebLink } from "./parts.js";
+import { type Column, Table } from "./table.js";
 import {
   keyOf,
   networkText,
@@ -40,7 +42,7 @@ function transfersPage(transfers: Transfers): PageProps {
     knownLines(transfers) === 0 ? "unknown" : transfers.withdrawalsPaused > 0 ? "degraded" : "operational";
   return {
     ...{ title: headline.replace(/\.$/, ""), icon, section: "transfers", json: "/v1/transfers" },
-    ...{ generatedAt: now, age, refreshS: 60, feeds: transferFeedLinks(null) },
+    ...{ generatedAt: now, decidedAt: transfers.decidedAt, age, refreshS: 60, feeds: transferFeedLinks(null) },
     ...{ description: headline, path: "/transfers" },
     children: (
       <>
@@ -105,38 +107,30 @@ function PausedSection({ direction, transfers, now }: Shown & { direction: Direc
       {paused.length === 0 ? (
         <p>No venue that says so has paused {many} of the assets that we read.</p>
       ) : (
-        <TableFrame caption={`Paused ${many}, the newest pause first`}>
-          <TableHead
-            columns={[
-              ["Venue", false],
-              ["Asset", false],
-              ["Network", false],
-              ["Since", false],
-              ["Pauses in 90 days", true],
-              ["Paused in 90 days", true],
-              ["What the venue says", false],
-            ]}
-          />
-          <tbody>
-            {paused.map((line) => (
-              <tr key={keyOf(line)}>
-                <th scope="row">
-                  <a href={`/venues/${line.venue}#transfers`}>{isolated(line.name)}</a>
-                </th>
-                <td>{line.asset}</td>
-                <td>{networkText(line)}</td>
-                <td>
-                  <Instant at={line[direction].since} now={now} /> (<Elapsed from={line[direction].since} now={now} />)
-                </td>
-                <td class="figure">{line[direction].pauses90d}</td>
-                <td class="figure">{shareText(line[direction])}</td>
-                <td>
-                  <Said direction={line[direction]} now={now} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </TableFrame>
+        <Table
+          caption={`Paused ${many}, the newest pause first`}
+          rows={paused}
+          columns={[
+            { head: "Venue", cell: ({ venue, name }) => <a href={`/venues/${venue}#transfers`}>{isolated(name)}</a> },
+            { head: "Asset", cell: ({ asset }) => asset },
+            { head: "Network", cell: networkText },
+            {
+              head: "Since",
+              cell: ({ [direction]: { since } }) => (
+                <>
+                  <Instant at={since} now={now} /> (<Elapsed from={since} now={now} />)
+                </>
+              ),
+            },
+            { head: "Pauses in 90 days", kind: "figure", cell: (line) => line[direction].pauses90d },
+            { head: "Paused in 90 days", kind: "figure", cell: (line) => shareText(line[direction]) },
+            {
+              head: "What the venue says",
+              kind: "words",
+              cell: (line) => <Said direction={line[direction]} now={now} />,
+            },
+          ]}
+        />
       )}
     </section>
   );
@@ -215,29 +209,25 @@ function Overview({ transfers: { transfers } }: { transfers: Transfers }) {
   return (
     <section aria-labelledby="all">
       <h2 id="all">Withdrawals by venue and asset</h2>
-      <TableFrame caption="Networks of an asset whose withdrawals are open, of those that the venue lists">
-        <TableHead columns={[["Venue", false], ...assets.map((asset) => [asset, false] as const)]} />
-        <tbody>
-          {venues.map(([venue, name]) => (
-            <tr key={venue}>
-              <th scope="row">
-                <a href={`/venues/${venue}#transfers`}>{isolated(name)}</a>
-              </th>
-              {assets.map((asset) => (
-                <td key={asset}>
-                  <Cell lines={transfers.filter((line) => line.venue === venue && line.asset === asset)} />
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </TableFrame>
+      <Table
+        caption="Networks of an asset whose withdrawals are open, of those that the venue lists"
+        rows={venues}
+        columns={[
+          { head: "Venue", cell: ([venue, name]) => <a href={`/venues/${venue}#transfers`}>{isolated(name)}</a> },
+          ...assets.map((asset): Column<(typeof venues)[number]> => ({
+            head: asset,
+            kind: "chip",
+            cell: ([venue]) => openOf(transfers.filter((line) => line.venue === venue && line.asset === asset)),
+          })),
+        ]}
+      />
       <p class="minor">An empty cell: the venue does not list the asset.</p>
     </section>
   );
 }
 
-function Cell({ lines }: { lines: readonly TransferLine[] }) {
+/** Nothing where the venue does not list the asset, so that its cell is empty. */
+function openOf(lines: readonly TransferLine[]): ComponentChildren {
   if (lines.length === 0) return null;
   const states = lines.map(({ withdrawal }) => withdrawal.state);
   const open = states.filter((state) => state === "open").length;

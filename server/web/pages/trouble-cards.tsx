@@ -14,22 +14,44 @@ export interface TroubleCardsProps {
   labelOf: (venue: string, component: string) => string;
 }
 
-/** Worst first. Nothing where no venue is in trouble and no incident is open. */
-export function TroubleCards({ board: { venues, incidents, generatedAt: now }, labelOf }: TroubleCardsProps) {
-  const troubled = venues.filter(isShown).sort((a, b) => stateRank(a.state) - stateRank(b.state));
+/** Nothing where no venue is in trouble and no incident is open. */
+export function TroubleCards({ board, labelOf }: TroubleCardsProps) {
+  const troubled = troubledVenues(board);
   if (troubled.length === 0) return null;
   return (
     <ul class="cards">
-      {troubled.map((venue) => (
+      {troubled.map(({ venue, incidents }) => (
         <TroubleCard
           key={venue.id}
-          {...{ venue, now }}
-          incidents={worstFirst(incidents.filter((one) => one.venue === venue.id && one.status === "open"))}
+          {...{ venue, incidents }}
+          now={board.generatedAt}
           labelOf={(component) => labelOf(venue.id, component)}
         />
       ))}
     </ul>
   );
+}
+
+export interface TroubledVenue {
+  venue: Row;
+  /** Open ones, the worst first. */
+  incidents: PublishedIncident[];
+}
+
+/** The venues in trouble and those with an open incident, the worst first. */
+export function troubledVenues({ venues, incidents }: Board): TroubledVenue[] {
+  return venues
+    .filter(isShown)
+    .sort((a, b) => stateRank(a.state) - stateRank(b.state))
+    .map((venue) => ({
+      venue,
+      incidents: worstFirst(incidents.filter((one) => one.venue === venue.id && one.status === "open")),
+    }));
+}
+
+/** How many regions see the worst of the incidents, of those that counted; null: there is none, or it is not known. */
+export function witnessesOf([worst]: readonly PublishedIncident[]): { saw: number; of: number } | null {
+  return worst && worst.regions.length > 0 ? { saw: worst.regions.length, of: worst.counted } : null;
 }
 
 /** Also what is unknown while an incident of it is open, and what is healthy again for too short a time. */
@@ -43,10 +65,7 @@ function worstFirst(incidents: readonly PublishedIncident[]): PublishedIncident[
   );
 }
 
-interface TroubleCardProps {
-  venue: Row;
-  /** Open ones, the worst first. */
-  incidents: readonly PublishedIncident[];
+interface TroubleCardProps extends TroubledVenue {
   labelOf: (component: string) => string;
   now: string;
 }
@@ -54,8 +73,7 @@ interface TroubleCardProps {
 function TroubleCard({ venue, incidents, labelOf, now }: TroubleCardProps) {
   const { state, word } = lookOf(venue.state, commonFault(venue.components));
   const [worst] = incidents;
-  const witnesses = worst && worst.regions.length > 0 ? { saw: worst.regions.length, of: worst.counted } : null;
-  const { what, where, rest } = answerOf(venue, { now, labelOf, witnesses });
+  const { what, where, rest } = answerOf(venue, { now, labelOf, witnesses: witnessesOf(incidents) });
   return (
     <li class={`card of-${state}`} data-key={`trouble-${venue.id}`}>
       <h3>
@@ -81,7 +99,8 @@ function TroubleCard({ venue, incidents, labelOf, now }: TroubleCardProps) {
   );
 }
 
-function recoveringWord({ state, activeIncidents }: Row): string | null {
+/** Instead of its state, of a venue that is healthy again for too short a time; null of any other. */
+export function recoveringWord({ state, activeIncidents }: Row): string | null {
   return state === "operational" && activeIncidents > 0 ? "Recovering" : null;
 }
 

@@ -1,6 +1,7 @@
 /** The chain that a venue reads, or is, on its page. */
 import { isolated } from "./format.js";
-import { Instant, Sign, StateWord, TableFrame, TableHead } from "./parts.js";
+import { Instant, Sign, StateWord } from "./parts.js";
+import { Table } from "./table.js";
 import { lagText, type VenueDetail } from "./venue-measurements.js";
 
 type Chain = NonNullable<VenueDetail["chain"]>;
@@ -52,33 +53,28 @@ function HeadsSection({ heads, region, now }: { heads: Heads; region: string; no
     <section aria-labelledby="heads">
       <h2 id="heads">Heads of its providers</h2>
       <p>{trailingText(heads)}</p>
-      <TableFrame caption={`Heads as named in ${isolated(region)}`}>
-        <TableHead
-          columns={[
-            ["Provider", false],
-            ["State", false],
-            ["Head", true],
-            ["Distance", false],
-            ["Named", false],
-          ]}
-        />
-        <tbody>
-          {heads.map(({ venue, name, state, component, lag }) => (
-            <tr key={`${venue} ${component ?? ""}`}>
-              <th scope="row">
+      <Table
+        caption={`Heads as named in ${isolated(region)}`}
+        rows={heads}
+        columns={[
+          {
+            head: "Provider",
+            cell: ({ venue, name, component }) => (
+              <>
                 <a href={`/venues/${venue}`}>{isolated(name)}</a>
                 {heads.filter((other) => other.venue === venue).length > 1 && <span class="minor"> {component}</span>}
-              </th>
-              <td>
-                <StateWord state={state} />
-              </td>
-              <td class="figure">{lag?.head ?? "none"}</td>
-              <td>{lagText(lag)}</td>
-              <td>{lag === null || lag.at === null ? "not recently" : <Instant at={lag.at} now={now} />}</td>
-            </tr>
-          ))}
-        </tbody>
-      </TableFrame>
+              </>
+            ),
+          },
+          { head: "State", cell: ({ state }) => <StateWord state={state} /> },
+          { head: "Head", kind: "figure", cell: ({ lag }) => lag?.head ?? "none" },
+          { head: "Distance", cell: ({ lag }) => lagText(lag) },
+          {
+            head: "Named",
+            cell: ({ lag }) => (lag === null || lag.at === null ? "not recently" : <Instant at={lag.at} now={now} />),
+          },
+        ]}
+      />
       <p class="minor">
         Distances are to the freshest head that we knew in this region when we asked, not to the true head of the chain.
         A provider that is asked later may name a later block.

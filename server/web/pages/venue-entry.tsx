@@ -3,7 +3,8 @@ import type { ComponentChildren } from "preact";
 import { componentsOf } from "../../../shared/registry/components.js";
 import { stallBasis, type Stream, type Venue } from "../../../shared/registry/registry.js";
 import { dayText, isolated, spanText } from "./format.js";
-import { TableFrame, TableHead, WebLink } from "./parts.js";
+import { WebLink } from "./parts.js";
+import { Table } from "./table.js";
 import type { VenueDetail } from "./venue-measurements.js";
 import { language, matrixWords } from "./words.js";
 
@@ -148,23 +149,27 @@ function MeasuredTable({ venue, detail }: { venue: Venue; detail: VenueDetail })
   // what core resolved for all probes, where this program knows another number of them
   const resolved = new Map([...detail.endpoints, ...detail.streams].map((one) => [one.component, one.cadenceMs]));
   return (
-    <TableFrame caption="How each component is measured, from every region">
-      <TableHead columns={["Component", "Address", "Every", "Bad if"].map((name) => [name, false] as const)} />
-      <tbody>
-        {componentsOf(venue).map(({ id, kind, label, target, cadenceMs }) => (
-          <tr key={id}>
-            <th scope="row">
+    <Table
+      caption="How each component is measured, from every region"
+      rows={componentsOf(venue)}
+      columns={[
+        {
+          head: "Component",
+          cell: ({ label, kind }) => (
+            <>
               {isolated(label)} <span class="minor">{matrixWords.kinds[kind]}</span>
-            </th>
-            <td class="words">
-              <bdi>{target ?? `read at ${venue.heads!.providers.join(", ")}`}</bdi>
-            </td>
-            <td>{spanText(resolved.get(id) ?? cadenceMs)}</td>
-            <td class="words">{thresholdsOf(venue, id).join("; ")}</td>
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
+            </>
+          ),
+        },
+        {
+          head: "Address",
+          kind: "words",
+          cell: ({ target }) => <bdi>{target ?? `read at ${venue.heads!.providers.join(", ")}`}</bdi>,
+        },
+        { head: "Every", cell: ({ id, cadenceMs }) => spanText(resolved.get(id) ?? cadenceMs) },
+        { head: "Bad if", kind: "words", cell: ({ id }) => thresholdsOf(venue, id).join("; ") },
+      ]}
+    />
   );
 }
 

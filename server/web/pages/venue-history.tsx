@@ -1,27 +1,24 @@
 import { assetPath } from "./assets.js";
 import { counted, dayText, durationText, isolated, msText, percentText, withoutMaintenanceText } from "./format.js";
-import { axisTop, type ChartArea, DayBars, gapsBetween, Instant, lineThrough, TableFrame } from "./parts.js";
-import { jsonPathOf, type VenueDetail, type VenueView } from "./venue-measurements.js";
+import { axisTop, type ChartArea, DayBars, gapsBetween, Instant, lineThrough } from "./parts.js";
+import { type Column, Table } from "./table.js";
+import { jsonPathOf, msOrNot, type VenueDetail, type VenueView } from "./venue-measurements.js";
 import { boardWords, compareWords, matrixWords, viewWords } from "./words.js";
 
-interface UptimeRow extends UptimeBounds {
-  key: string;
+interface UptimeRow extends Uptime {
   name: string;
-  coveragePct: number | null;
-  downMinutes: number | null;
   degradedMinutes?: number | null;
 }
 
 /** Ninety days of the venue, its two halves, and each component, never without how much of them was measured. */
 export function UptimeSection({ detail: { summary } }: { detail: VenueDetail }) {
   const rows: UptimeRow[] = [
-    { key: "venue", ...summary, name: "The venue" },
+    { ...summary, name: "The venue" },
     ...[
-      { key: "rest", name: "All REST endpoints", ...summary.rest },
-      { key: "streams", name: "All streams", ...summary.streams },
+      { name: "All REST endpoints", ...summary.rest },
+      { name: "All streams", ...summary.streams },
     ].filter(({ scheduledMinutes }) => scheduledMinutes > 0),
     ...summary.components.map((part) => ({
-      key: part.component,
       ...part,
       name: `${isolated(part.label)} (${matrixWords.kinds[part.component.startsWith("ws:") ? "ws" : "rest"]})`,
     })),
@@ -33,42 +30,35 @@ export function UptimeSection({ detail: { summary } }: { detail: VenueDetail }) 
         Uptime is the share of measured minutes without an outage. The bounds give the uptime of all scheduled minutes
         as if every unmeasured minute had been down, and as if none had. <a href="/methodology">How it is computed</a>
       </p>
-      <TableFrame caption="Uptime of the venue and its parts">
-        <UptimeHeads first="What" />
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.key}>
-              <th scope="row">{row.name}</th>
-              <td class="figure">{uptimeText(row)}</td>
-              <td class="figure">{boundsText(row)}</td>
-              <td class="figure">{coverageText(row.coveragePct)}</td>
-              <td class="figure">{minutesText(row.downMinutes)}</td>
-              <td class="figure">
-                {row.degradedMinutes === undefined ? "see below" : minutesText(row.degradedMinutes)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </TableFrame>
+      <Table
+        caption="Uptime of the venue and its parts"
+        rows={rows}
+        columns={[
+          { head: "What", cell: ({ name }) => name },
+          ...uptimeColumns,
+          {
+            ...degradedColumn,
+            cell: ({ degradedMinutes }) => (degradedMinutes === undefined ? "see below" : minutesText(degradedMinutes)),
+          },
+        ]}
+      />
     </section>
   );
 }
 
-/** The head of a table of uptimes. */
-function UptimeHeads({ first }: { first: string }) {
-  return (
-    <thead>
-      <tr>
-        <th scope="col">{first}</th>
-        {["Uptime", "Bounds", "Measured", "Down", "Degraded"].map((name) => (
-          <th key={name} scope="col" class="figure">
-            {name}
-          </th>
-        ))}
-      </tr>
-    </thead>
-  );
+interface Uptime extends UptimeBounds {
+  coveragePct: number | null;
+  downMinutes: number | null;
 }
+
+const uptimeColumns: Column<Uptime>[] = [
+  { head: "Uptime", kind: "figure", cell: uptimeText },
+  { head: "Bounds", kind: "figure", cell: boundsText },
+  { head: "Measured", kind: "figure", cell: ({ coveragePct }) => coverageText(coveragePct) },
+  { head: "Down", kind: "figure", cell: ({ downMinutes }) => minutesText(downMinutes) },
+];
+
+const degradedColumn = { head: "Degraded", kind: "figure" } as const;
 
 interface UptimeBounds {
   uptimePct: number | null;
@@ -135,24 +125,23 @@ export function DaysSection({ detail: { days, excluded }, regionNames, now }: Da
 
 function DayTable({ days, now }: { days: VenueDetail["days"]; now: string }) {
   return (
-    <TableFrame caption="Uptime by day (UTC), newest first">
-      <UptimeHeads first="Day" />
-      <tbody>
-        {[...days].reverse().map((day) => (
-          <tr key={day.date}>
-            <th scope="row">{dayText(day.date, now)}</th>
-            <td class="figure">{uptimeText(day)}</td>
-            <td class="figure">{boundsText(day)}</td>
-            <td class="figure">{coverageText(day.coveragePct)}</td>
-            <td class="figure">{minutesText(day.downMinutes)}</td>
-            <td class="figure">
-              {minutesText(day.degradedMinutes)}
-              {day.incidents > 0 && `, ${day.incidents} ${day.incidents === 1 ? "incident" : "incidents"}`}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
+    <Table
+      caption="Uptime by day (UTC), newest first"
+      rows={[...days].reverse()}
+      columns={[
+        { head: "Day", cell: ({ date }) => dayText(date, now) },
+        ...uptimeColumns,
+        {
+          ...degradedColumn,
+          cell: ({ degradedMinutes, incidents }) => (
+            <>
+              {minutesText(degradedMinutes)}
+              {incidents > 0 && `, ${incidents} ${incidents === 1 ? "incident" : "incidents"}`}
+            </>
+          ),
+        },
+      ]}
+    />
   );
 }
 
@@ -323,82 +312,60 @@ function LatencyTable({ latency: { range, points }, now }: { latency: Latency; n
 
 function HoursTable({ points, now }: { points: Point[]; now: string }) {
   return (
-    <TableFrame caption="Latency hour by hour">
-      <thead>
-        <tr>
-          <th scope="col">Hour from</th>
-          <th scope="col" class="figure">
-            Median
-          </th>
-          <th scope="col" class="figure">
-            95th percentile
-          </th>
-          <th scope="col" class="figure">
-            Answers
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {points.map(({ at, p50Ms, p95Ms, samples }) => (
-          <tr key={at}>
-            <th scope="row">
-              <Instant at={at} now={now} />
-            </th>
-            <td class="figure">{msOrNot(p50Ms)}</td>
-            <td class="figure">{msOrNot(p95Ms)}</td>
-            <td class="figure">{samples}</td>
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
+    <Table
+      caption="Latency hour by hour"
+      rows={points}
+      columns={[
+        hourColumn(now),
+        { head: "Median", kind: "figure", cell: ({ p50Ms }) => msOrNot(p50Ms) },
+        { head: "95th percentile", kind: "figure", cell: ({ p95Ms }) => msOrNot(p95Ms) },
+        { head: "Answers", kind: "figure", cell: ({ samples }) => samples },
+      ]}
+    />
   );
+}
+
+function hourColumn(now: string): Column<{ at: string }> {
+  return { head: "Hour from", cell: ({ at }) => <Instant at={at} now={now} /> };
 }
 
 /** Percentiles of minutes cannot be averaged: an hour has its lowest and highest minute instead. */
 function MinutesTable({ points, now }: { points: Point[]; now: string }) {
+  const medians = ({ minutes }: Hour) => minutes.flatMap(({ p50Ms }) => p50Ms ?? []);
+  const slowest = ({ minutes }: Hour) => minutes.flatMap(({ p95Ms }) => p95Ms ?? []);
   return (
-    <TableFrame caption="Latency by hour: its lowest and highest minute">
-      <thead>
-        <tr>
-          <th scope="col">Hour from</th>
-          <th scope="col" class="figure">
-            Minutes measured
-          </th>
-          <th scope="col" class="figure">
-            Lowest median
-          </th>
-          <th scope="col" class="figure">
-            Highest median
-          </th>
-          <th scope="col" class="figure">
-            Highest 95th percentile
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {hoursOf(points).map(({ at, minutes }) => {
-          const medians = minutes.flatMap(({ p50Ms }) => p50Ms ?? []);
-          const slowest = minutes.flatMap(({ p95Ms }) => p95Ms ?? []);
-          return (
-            <tr key={at}>
-              <th scope="row">
-                <Instant at={at} now={now} />
-              </th>
-              <td class="figure">
-                {medians.length} of {minutes.length}
-              </td>
-              <td class="figure">{msOrNot(medians.length > 0 ? Math.min(...medians) : null)}</td>
-              <td class="figure">{msOrNot(medians.length > 0 ? Math.max(...medians) : null)}</td>
-              <td class="figure">{msOrNot(slowest.length > 0 ? Math.max(...slowest) : null)}</td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </TableFrame>
+    <Table
+      caption="Latency by hour: its lowest and highest minute"
+      rows={hoursOf(points)}
+      columns={[
+        hourColumn(now),
+        {
+          head: "Minutes measured",
+          kind: "figure",
+          cell: (hour) => `${medians(hour).length} of ${hour.minutes.length}`,
+        },
+        { head: "Lowest median", kind: "figure", cell: (hour) => msOrNot(leastOf(medians(hour))) },
+        { head: "Highest median", kind: "figure", cell: (hour) => msOrNot(mostOf(medians(hour))) },
+        { head: "Highest 95th percentile", kind: "figure", cell: (hour) => msOrNot(mostOf(slowest(hour))) },
+      ]}
+    />
   );
 }
 
-function hoursOf(points: readonly Point[]): { at: string; minutes: Point[] }[] {
+function leastOf(values: readonly number[]): number | null {
+  return values.length > 0 ? Math.min(...values) : null;
+}
+
+function mostOf(values: readonly number[]): number | null {
+  return values.length > 0 ? Math.max(...values) : null;
+}
+
+interface Hour {
+  at: string;
+  minutes: Point[];
+}
+
+function hoursOf(points: readonly Point[]): Hour[] {
   const hours = new Map<string, Point[]>();
   for (const point of points) {
     const hour = point.at.slice(0, 13);
@@ -407,8 +374,4 @@ function hoursOf(points: readonly Point[]): { at: string; minutes: Point[] }[] {
     else hours.set(hour, [point]);
   }
   return [...hours.values()].map((minutes) => ({ at: minutes[0]!.at, minutes }));
-}
-
-function msOrNot(ms: number | null): string {
-  return ms === null ? "not measured" : msText(ms);
 }

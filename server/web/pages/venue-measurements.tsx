@@ -19,8 +19,9 @@ import { component, componentLabel, fault, presentFault } from "../board/compone
 import { publishedRules } from "../board/thresholds.js";
 import type { exchangeResponse } from "../board/venue.js";
 import { counted, dayText, durationText, isolated, msText, percentText, sinceMs, spanText } from "./format.js";
-import { Sign, StateWord, TableFrame, TableHead } from "./parts.js";
-import { isTrouble, isUnjudged, seenState, stateRank } from "./states.js";
+import { Sign, StateWord } from "./parts.js";
+import { isTrouble, isUnjudged, lookOf, seenState, stateRank } from "./states.js";
+import { type Column, Table } from "./table.js";
 import { faultMeanings, matrixWords, measuredWords, type State, viewWords } from "./words.js";
 
 export type VenueDetail = TypeOf<typeof exchangeResponse>;
@@ -48,7 +49,7 @@ function queryOfView({ range, region }: VenueView): string {
 const notCountedBecause = {
   engine: "not decided: our engine is silent",
   impaired: "not counted: region impaired",
-  outlier: "not counted: it has seen this bad for long while no quorum did",
+  outlier: "not counted: it fails only here, and has for long (blocked?)",
   refused: "not counted: the venue refuses this place, which is no outage unless a second place confirms it",
   never: "not counted: it sends nothing",
 };
@@ -91,42 +92,58 @@ function isPlain({ state, cells }: MatrixRow): boolean {
 
 function MatrixTable({ matrix, rows, caption }: { matrix: VenueMatrix; rows: MatrixRow[]; caption: string }) {
   return (
-    <TableFrame caption={caption}>
-      <thead>
-        <tr>
-          <th scope="col">Component</th>
-          <th scope="col">All regions together</th>
-          {matrix.regions.map(({ id, name }) => (
-            <th key={id} scope="col">
-              {isolated(name)}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ component, kind, label, state, fault, unknownBecause, cells }) => (
-          <tr key={component}>
-            <th scope="row">
+    <Table
+      {...{ caption, rows }}
+      columns={[
+        {
+          head: "Component",
+          cell: ({ label, kind }) => (
+            <>
               {isolated(label)} <span class="minor">{matrixWords.kinds[kind]}</span>
-            </th>
-            <td>
+            </>
+          ),
+        },
+        {
+          head: "All regions together",
+          cell: ({ state, fault, unknownBecause }) => (
+            <>
               <StateWord state={state} fault={fault} />
               {unknownBecause !== null && <div class="minor">{isolated(unknownBecause.detail)}</div>}
-            </td>
-            {cells.map((cell) => (
-              <td key={cell.region}>
-                <StateWord state={seenState(cell.state, unknownBecause)} fault={cell.newestFault} />
-                {notesOf(cell, matrix.generatedAt).map((note) => (
-                  <div key={note} class="minor">
-                    {note}
-                  </div>
-                ))}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
+            </>
+          ),
+        },
+        ...matrix.regions.map(({ name }, at): Column<MatrixRow> => ({
+          head: isolated(name),
+          kind: "chip",
+          cell: ({ cells, unknownBecause }) => (
+            <SeenThere cell={cells[at]!} unknownBecause={unknownBecause} now={matrix.generatedAt} />
+          ),
+        })),
+      ]}
+    />
+  );
+}
+
+interface SeenThereProps extends Pick<MatrixRow, "unknownBecause"> {
+  cell: MatrixCell;
+  now: string;
+}
+
+/** On a chip, the sign and the name of the region say enough where it sees health: the word is an element of its own. */
+function SeenThere({ cell, unknownBecause, now }: SeenThereProps) {
+  const { state, word } = lookOf(seenState(cell.state, unknownBecause), cell.newestFault);
+  return (
+    <>
+      <span class="state">
+        <Sign state={state} />
+        <span class="word">{word}</span>
+      </span>
+      {notesOf(cell, now).map((note) => (
+        <div key={note} class="minor">
+          {note}
+        </div>
+      ))}
+    </>
   );
 }
 
@@ -135,7 +152,7 @@ function notesOf({ state, samples, bad, slow, newestAt, newestFault, notCounted 
   const measured: string[] = [];
   if (samples !== null && bad! > 0) measured.push(`${bad!} of ${samples} failed`);
   if (samples !== null && slow! > 0) measured.push(`${slow!} of ${samples} slow`);
-  if (samples !== null && newestFault !== null) measured.push(`newest: ${faultMeanings[newestFault]}`);
+  if (samples !== null && newestFault !== null) measured.push(`last error: ${faultMeanings[newestFault]}`);
   const notes = measured.length > 0 ? [measured.join(", ")] : [];
   if (state === "unknown" && notCounted === null) notes.push("too few samples to say");
   if (notCounted === "late")
@@ -201,46 +218,22 @@ export function EndpointSection({ detail: { endpoints }, region, now }: Measured
   return (
     <section aria-labelledby="endpoints">
       <h2 id="endpoints">REST endpoints</h2>
-      <TableFrame caption={`Endpoints as seen from ${isolated(region)}`}>
-        <thead>
-          <tr>
-            <th scope="col">Endpoint</th>
-            <th scope="col">Seen from here</th>
-            <th scope="col" class="figure">
-              Good samples
-            </th>
-            <th scope="col" class="figure">
-              Median
-            </th>
-            <th scope="col" class="figure">
-              95th percentile
-            </th>
-            {hasCertificate && <th scope="col">Certificate</th>}
-            {hasLag && <th scope="col">Chain head</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {endpoints.map((endpoint) => (
-            <tr key={endpoint.component}>
-              <th scope="row">{isolated(endpoint.label)}</th>
-              <td>
-                <SeenHere part={endpoint} />
-              </td>
-              <td class="figure">
-                <GoodShare part={endpoint} />
-              </td>
-              <td class="figure">{endpoint.p50Ms === null ? "not measured" : msText(endpoint.p50Ms)}</td>
-              <td class="figure">{endpoint.p95Ms === null ? "not measured" : msText(endpoint.p95Ms)}</td>
-              {hasCertificate && (
-                <td>
-                  <Certificate expiresAt={endpoint.certificateExpiresAt} now={now} />
-                </td>
-              )}
-              {hasLag && <td>{lagText(endpoint.lag)}</td>}
-            </tr>
-          ))}
-        </tbody>
-      </TableFrame>
+      <Table
+        caption={`Endpoints as seen from ${isolated(region)}`}
+        rows={endpoints}
+        columns={[
+          { head: "Endpoint", cell: ({ label }) => isolated(label) },
+          { head: "Seen from here", cell: (endpoint) => <SeenHere part={endpoint} /> },
+          { head: "Good samples", kind: "figure", cell: (endpoint) => <GoodShare part={endpoint} /> },
+          { head: "Median", kind: "figure", cell: ({ p50Ms }) => msOrNot(p50Ms) },
+          { head: "95th percentile", kind: "figure", cell: ({ p95Ms }) => msOrNot(p95Ms) },
+          hasCertificate && {
+            head: "Certificate",
+            cell: ({ certificateExpiresAt }) => <Certificate expiresAt={certificateExpiresAt} now={now} />,
+          },
+          hasLag && { head: "Chain head", cell: ({ lag }) => lagText(lag) },
+        ]}
+      />
     </section>
   );
 }
@@ -251,12 +244,12 @@ function SeenHere({ part: { regionState, newestFault, unknownBecause } }: { part
   return (
     <>
       <StateWord state={seenState(regionState, unknownBecause)} fault={newestFault} />
-      {newestFault !== null && <div class="minor">newest: {faultMeanings[newestFault]}</div>}
+      {newestFault !== null && <div class="minor">last error: {faultMeanings[newestFault]}</div>}
     </>
   );
 }
 
-function GoodShare({ part: { goodPct, samples } }: { part: Part }) {
+function GoodShare({ part: { goodPct, samples } }: { part: { goodPct: number | null; samples: number } }) {
   if (goodPct === null) return <>not measured</>;
   return (
     <>
@@ -264,6 +257,11 @@ function GoodShare({ part: { goodPct, samples } }: { part: Part }) {
       <div class="minor">{measuredWords.ofSamples(samples)}</div>
     </>
   );
+}
+
+/** A time of answers; null: none was measured. */
+export function msOrNot(ms: number | null): string {
+  return ms === null ? "not measured" : msText(ms);
 }
 
 /** Renewal is usually automatic and a month ahead: with less than this left, somebody has forgotten it. */
@@ -308,57 +306,35 @@ export function StreamSection({ detail: { streams }, region }: MeasuredSectionPr
   return (
     <section aria-labelledby="streams">
       <h2 id="streams">Streams</h2>
-      <TableFrame caption={`Streams as heard from ${isolated(region)}`}>
-        <thead>
-          <tr>
-            <th scope="col">Stream</th>
-            <th scope="col">Seen from here</th>
-            <th scope="col" class="figure">
-              Good samples
-            </th>
-            <th scope="col" class="figure">
-              Messages per minute
-            </th>
-            <th scope="col">Longest silence</th>
-            <th scope="col">Age of newest event</th>
-            <th scope="col">Gaps in numbering</th>
-          </tr>
-        </thead>
-        <tbody>
-          {streams.map((stream) => (
-            <tr key={stream.component}>
-              <th scope="row">{isolated(stream.label)}</th>
-              <td>
-                <SeenHere part={stream} />
-              </td>
-              <td class="figure">
-                <GoodShare part={stream} />
-              </td>
-              {stream.component === "ws:conn" ? (
-                <td colSpan={4} class="minor">
-                  The connection that the streams share. It carries no messages of its own.
-                </td>
+      <Table
+        caption={`Streams as heard from ${isolated(region)}`}
+        rows={streams}
+        columns={[
+          { head: "Stream", cell: ({ label }) => isolated(label) },
+          { head: "Seen from here", cell: (stream) => <SeenHere part={stream} /> },
+          { head: "Good samples", kind: "figure", cell: (stream) => <GoodShare part={stream} /> },
+          {
+            head: "Messages per minute",
+            kind: "figure",
+            span: (stream) => (isConnection(stream) ? 4 : 1),
+            cell: (stream) =>
+              isConnection(stream) ? (
+                <span class="minor">The connection that the streams share. It carries no messages of its own.</span>
               ) : (
-                <HeardCells stream={stream} />
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </TableFrame>
+                (stream.messagesPerMinute ?? "not measured")
+              ),
+          },
+          { head: "Longest silence", cell: quietText },
+          { head: "Age of newest event", cell: ({ eventAgeMs: ms }) => (ms === null ? "unknown" : eventAgeText(ms)) },
+          { head: "Gaps in numbering", cell: ({ sequenceGaps }) => sequenceGaps ?? "not numbered" },
+        ]}
+      />
     </section>
   );
 }
 
-function HeardCells({ stream }: { stream: StreamRow }) {
-  const { messagesPerMinute, eventAgeMs, sequenceGaps } = stream;
-  return (
-    <>
-      <td class="figure">{messagesPerMinute ?? "not measured"}</td>
-      <td>{quietText(stream)}</td>
-      <td>{eventAgeMs === null ? "unknown" : eventAgeText(eventAgeMs)}</td>
-      <td>{sequenceGaps ?? "not numbered"}</td>
-    </>
-  );
+function isConnection({ component }: StreamRow): boolean {
+  return component === "ws:conn";
 }
 
 function quietText({ longestQuietMs, stallAfterMs }: StreamRow): string {
@@ -380,43 +356,21 @@ export function RegionSection({ detail, matrix }: { detail: VenueDetail; matrix:
     <section aria-labelledby="regions">
       <h2 id="regions">Regions compared</h2>
       <p>This is what each region alone sees. No decision rests on one region while several are published.</p>
-      <TableFrame caption={`The venue from each region, over ${viewWords.ranges[latency.range]}`}>
-        <thead>
-          <tr>
-            <th scope="col">Region</th>
-            <th scope="col">Sees now</th>
-            <th scope="col">Does it count?</th>
-            <th scope="col" class="figure">
-              Good samples
-            </th>
-            <th scope="col" class="figure">
-              Median
-            </th>
-            <th scope="col" class="figure">
-              95th percentile
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {detail.regions.compare.map((compared) => (
-            <tr key={compared.region}>
-              <th scope="row">
-                <a href={`/regions#${compared.region}`}>{isolated(compared.name)}</a>
-              </th>
-              <td>
-                <StateWord state={seenBy(compared, matrix)} />
-              </td>
-              <td>{countsText(compared, generatedAt)}</td>
-              <td class="figure">
-                {compared.goodPct === null ? "not measured" : percentText(compared.goodPct)}
-                <div class="minor">{measuredWords.ofSamples(compared.samples)}</div>
-              </td>
-              <td class="figure">{compared.p50Ms === null ? "not measured" : msText(compared.p50Ms)}</td>
-              <td class="figure">{compared.p95Ms === null ? "not measured" : msText(compared.p95Ms)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </TableFrame>
+      <Table
+        caption={`The venue from each region, over ${viewWords.ranges[latency.range]}`}
+        rows={detail.regions.compare}
+        columns={[
+          {
+            head: "Region",
+            cell: ({ region, name }) => <a href={`/regions#${region}`}>{isolated(name)}</a>,
+          },
+          { head: "Sees now", cell: (compared) => <StateWord state={seenBy(compared, matrix)} /> },
+          { head: "Does it count?", cell: (compared) => countsText(compared, generatedAt) },
+          { head: "Good samples", kind: "figure", cell: (compared) => <GoodShare part={compared} /> },
+          { head: "Median", kind: "figure", cell: ({ p50Ms }) => msOrNot(p50Ms) },
+          { head: "95th percentile", kind: "figure", cell: ({ p95Ms }) => msOrNot(p95Ms) },
+        ]}
+      />
     </section>
   );
 }
@@ -449,9 +403,9 @@ const ruleNames = {
   slow_multiple: "An answer is slow at this multiple of its typical latency",
   slow_floor_ms: "And at least this much above it",
   opening_bad_run: "Bad samples in a row that confirm trouble",
-  vote_max_age_ms: "Oldest newest sample with which a region counts",
+  vote_max_age_ms: "Greatest age of the newest sample of a region that votes",
   quorum_min_regions: "Fewest regions that must agree",
-  outlier_after_ms: "Time after which a region that stands alone counts no more",
+  outlier_after_ms: "When a region that alone sees trouble loses its vote",
   recovery_hold_ms: "Healthy time after which an incident closes",
   stale_event_ms: "Age from which events of a stream are too old",
 };
@@ -473,21 +427,16 @@ export function ThresholdsSection() {
 }
 
 function RulesTable() {
-  const shown = publishedRules.filter(({ name }) => name in ruleNames);
-
   return (
-    <TableFrame caption="How samples become a verdict">
-      <TableHead columns={["Rule", "Value", "Why"].map((name) => [name, false] as const)} />
-      <tbody>
-        {shown.map(({ name, value, unit, reason }) => (
-          <tr key={name}>
-            <th scope="row">{ruleNames[name as keyof typeof ruleNames]}</th>
-            <td>{quantityText(unit === "ms" ? spanText(value) : value, unit)}</td>
-            <td class="words">{reason}</td>
-          </tr>
-        ))}
-      </tbody>
-    </TableFrame>
+    <Table
+      caption="How samples become a verdict"
+      rows={publishedRules.filter(({ name }) => name in ruleNames)}
+      columns={[
+        { head: "Rule", cell: ({ name }) => ruleNames[name as keyof typeof ruleNames] },
+        { head: "Value", cell: ({ value, unit }) => quantityText(unit === "ms" ? spanText(value) : value, unit) },
+        { head: "Why", kind: "words", cell: ({ reason }) => reason },
+      ]}
+    />
   );
 }
 

@@ -2,7 +2,8 @@
 import type { TypeOf } from "../api/shapes.js";
 import type { transfersResponse } from "../board/transfers.js";
 import { counted, isolated } from "./format.js";
-import { Instant, Sign, TableFrame, TableHead } from "./parts.js";
+import { Instant, Sign } from "./parts.js";
+import { type Column, Table } from "./table.js";
 import type { State } from "./words.js";
 
 export type Transfers = TypeOf<typeof transfersResponse>;
@@ -26,28 +27,16 @@ export function TransfersSection({ transfers, now }: { transfers: Transfers; now
             {source.because !== null && `The newest reading had a problem: ${isolated(source.because)}. `}
             <a href="/transfers">All venues</a>
           </p>
-          <TableFrame caption="By asset and network">
-            <TableHead
-              columns={[
-                ["Asset", false],
-                ["Network", false],
-                ["Withdrawals", false],
-                ["Paused in 90 days", true],
-                ["Deposits", false],
-                ["Paused in 90 days", true],
-              ]}
-            />
-            <tbody>
-              {lines.map((line) => (
-                <tr key={keyOf(line)}>
-                  <th scope="row">{line.asset}</th>
-                  <td>{networkText(line)}</td>
-                  <DirectionCells direction={line.withdrawal} now={now} />
-                  <DirectionCells direction={line.deposit} now={now} />
-                </tr>
-              ))}
-            </tbody>
-          </TableFrame>
+          <Table
+            caption="By asset and network"
+            rows={lines}
+            columns={[
+              { head: "Asset", cell: ({ asset }) => asset },
+              { head: "Network", cell: networkText },
+              ...directionColumns("Withdrawals", ({ withdrawal }) => withdrawal, now),
+              ...directionColumns("Deposits", ({ deposit }) => deposit, now),
+            ]}
+          />
           <Pauses pauses={transfers.pauses} now={now} />
         </>
       )}
@@ -60,50 +49,54 @@ function Pauses({ pauses, now }: { pauses: Transfers["pauses"]; now: string }) {
   return (
     <details>
       <summary>Its newest pauses within ninety days ({pauses.length})</summary>
-      <TableFrame caption="Pauses, those that last first">
-        <TableHead
-          columns={[
-            ["What", false],
-            ["From", false],
-            ["To", false],
-            ["In the venue's words", false],
-          ]}
-        />
-        <tbody>
-          {pauses.map((pause) => (
-            <tr key={`${pause.asset} ${pause.venueNetwork} ${pause.direction} ${pause.startedAt}`}>
-              <th scope="row">
-                {pause.direction}s of {pause.asset}
-                {pause.venueNetwork !== null && ` on ${isolated(pause.network ?? pause.venueNetwork)}`}
-              </th>
-              <td>
-                <Instant at={pause.startedAt} now={now} />
-              </td>
-              <td>{pause.endedAt === null ? "it lasts" : <Instant at={pause.endedAt} now={now} />}</td>
-              <td>{pause.because !== null && isolated(pause.because)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </TableFrame>
+      <Table
+        caption="Pauses, those that last first"
+        rows={pauses}
+        columns={[
+          {
+            head: "What",
+            cell: ({ direction, asset, venueNetwork, network }) =>
+              `${direction}s of ${asset}${venueNetwork === null ? "" : ` on ${isolated(network ?? venueNetwork)}`}`,
+          },
+          { head: "From", cell: ({ startedAt }) => <Instant at={startedAt} now={now} /> },
+          {
+            head: "To",
+            cell: ({ endedAt }) => (endedAt === null ? "it lasts" : <Instant at={endedAt} now={now} />),
+          },
+          {
+            head: "In the venue's words",
+            kind: "words",
+            cell: ({ because }) => because !== null && isolated(because),
+          },
+        ]}
+      />
     </details>
   );
 }
 
-function DirectionCells({ direction, now }: { direction: TransferDirection; now: string }) {
-  const { state, since, because } = direction;
+/** Whether a direction is open, and how long it was paused. */
+function directionColumns(
+  head: string,
+  directionOf: (line: TransferLine) => TransferDirection,
+  now: string,
+): Column<TransferLine>[] {
+  return [
+    { head, kind: "words", cell: (line) => <DirectionState direction={directionOf(line)} now={now} /> },
+    { head: `${head} paused in 90 days`, kind: "figure", cell: (line) => shareText(directionOf(line)) },
+  ];
+}
+
+function DirectionState({ direction: { state, since, because }, now }: { direction: TransferDirection; now: string }) {
   return (
     <>
-      <td>
-        <StateMark state={state} word={state} />
-        {state !== "open" && (
-          <>
-            {" "}
-            since <Instant at={since} now={now} />
-          </>
-        )}
-        {because !== null && ` (${isolated(because)})`}
-      </td>
-      <td class="figure">{shareText(direction)}</td>
+      <StateMark state={state} word={state} />
+      {state !== "open" && (
+        <>
+          {" "}
+          since <Instant at={since} now={now} />
+        </>
+      )}
+      {because !== null && ` (${isolated(because)})`}
     </>
   );
 }

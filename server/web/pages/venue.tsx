@@ -34,10 +34,10 @@ import {
   Instant,
   MaintenanceList,
   StateWord,
-  TableFrame,
   transferFeedLinks,
   WebLink,
 } from "./parts.js";
+import { Table } from "./table.js";
 import { ChainSection } from "./venue-chain.js";
 import { CheckSection, originsToCheck } from "./venue-check.js";
 import { EndNote, endOf, EntrySection } from "./venue-entry.js";
@@ -157,7 +157,13 @@ function venuePage({ view, detail, matrix, transfers, config, baseUrl }: VenuePa
   );
   return {
     ...{ title: headline.replace(/\.$/, ""), icon: matrix.state, section: null, json: jsonPathOf(view) },
-    ...{ generatedAt: now, age, refreshS: 15, scripts: ["zoom.js", "copy.js", "check.js"] },
+    ...{
+      generatedAt: now,
+      decidedAt: detail.decidedAt,
+      age,
+      refreshS: 15,
+      scripts: ["zoom.js", "copy.js", "check.js"],
+    },
     ...{ description: headline, path: `/venues/${view.venue}` },
     updatesOf: detail.exchange,
     feeds: [
@@ -453,23 +459,31 @@ function NoticesSection({ detail, now }: { detail: VenueDetail; now: string }) {
         {comparedSentences(detection).join(" ")} <a href="/detection">All venues compared</a>
       </p>
       {official.incidents.length > 0 && (
-        <TableFrame caption="Its notices, newest first">
-          <thead>
-            <tr>
-              <th scope="col">Notice</th>
-              <th scope="col">Kind and status</th>
-              <th scope="col">Began</th>
-              <th scope="col">Published</th>
-              <th scope="col">Over</th>
-              <th scope="col">Ours beside it</th>
-            </tr>
-          </thead>
-          <tbody>
-            {official.incidents.slice(0, noticesShown).map((notice) => (
-              <NoticeRow key={notice.id} notice={notice} ours={oursOf.get(notice.id) ?? null} now={now} />
-            ))}
-          </tbody>
-        </TableFrame>
+        <Table
+          caption="Its notices, newest first"
+          rows={official.incidents.slice(0, noticesShown)}
+          columns={[
+            {
+              head: "Notice",
+              cell: ({ title, url }) => (
+                <WebLink address={url}>
+                  <bdi>{title}</bdi>
+                </WebLink>
+              ),
+            },
+            { head: "Kind and status", kind: "words", cell: (notice) => <NoticeKind notice={notice} /> },
+            { head: "Began", cell: ({ startedAt }) => <Instant at={startedAt} now={now} /> },
+            {
+              head: "Published",
+              cell: ({ postedAt }) => (postedAt === null ? "unknown" : <Instant at={postedAt} now={now} />),
+            },
+            {
+              head: "Over",
+              cell: ({ resolvedAt }) => (resolvedAt === null ? "not yet" : <Instant at={resolvedAt} now={now} />),
+            },
+            { head: "Ours beside it", cell: (notice) => <Ours notice={notice} slug={oursOf.get(notice.id)} /> },
+          ]}
+        />
       )}
     </section>
   );
@@ -505,34 +519,20 @@ function FeedState({ official: { feed }, now }: { official: Official; now: strin
   );
 }
 
-function NoticeRow({ notice, ours, now }: { notice: Notice; ours: string | null; now: string }) {
-  const { title, url, kind, status, startedAt, postedAt, resolvedAt, vanished, timesDoubtful } = notice;
+function NoticeKind({ notice: { kind, status, vanished, timesDoubtful } }: { notice: Notice }) {
   return (
-    <tr>
-      <th scope="row">
-        <WebLink address={url}>
-          <bdi>{title}</bdi>
-        </WebLink>
-      </th>
-      <td>
-        {noticeWords.kinds[kind]}, <bdi>{status}</bdi>
-        {vanished && <div class="minor">the venue has removed it</div>}
-        {timesDoubtful && <div class="minor">its times are not plausible</div>}
-      </td>
-      <td>
-        <Instant at={startedAt} now={now} />
-      </td>
-      <td>{postedAt === null ? "unknown" : <Instant at={postedAt} now={now} />}</td>
-      <td>{resolvedAt === null ? "not yet" : <Instant at={resolvedAt} now={now} />}</td>
-      <td>
-        {ours !== null ? (
-          <a href={`/incidents/${ours}`}>our incident</a>
-        ) : (
-          noticeWords[kind === "incident" ? "noneOfOurs" : "notCompared"]
-        )}
-      </td>
-    </tr>
+    <>
+      {noticeWords.kinds[kind]}, <bdi>{status}</bdi>
+      {vanished && <div class="minor">the venue has removed it</div>}
+      {timesDoubtful && <div class="minor">its times are not plausible</div>}
+    </>
   );
+}
+
+/** @param slug of our incident, if there is one */
+function Ours({ notice: { kind }, slug }: { notice: Notice; slug: string | undefined }) {
+  if (slug !== undefined) return <a href={`/incidents/${slug}`}>our incident</a>;
+  return <>{noticeWords[kind === "incident" ? "noneOfOurs" : "notCompared"]}</>;
 }
 
 // How our incidents compare with the venue's notices, in sentences.
@@ -564,7 +564,7 @@ function whyNot({ venuesWithoutFeed, venuesOnlyMaintenance }: Compared): string 
 }
 
 function oursText(all: number, paired: number, near: number, only: number): string {
-  return `Of ${all} ${all === 1 ? "incident" : "incidents"} of ours, ${paired} ${paired === 1 ? "has a notice" : "have a notice each"}, ${near} ${near === 1 ? "shares" : "share"} one with another, and ${only} ${only === 1 ? "has" : "have"} none.`;
+  return `Of our ${all} ${all === 1 ? "incident" : "incidents"}, ${paired} ${paired === 1 ? "has a notice" : "have a notice each"}, ${near} ${near === 1 ? "shares" : "share"} one with another, and ${only} ${only === 1 ? "has" : "have"} none.`;
 }
 
 function theirsText(all: number, paired: number, near: number, only: number): string {

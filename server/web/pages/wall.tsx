@@ -5,22 +5,31 @@ import { queryOf } from "../api/request.js";
 import { regionsResponse } from "../board/regions.js";
 import { type Boards, dataOf } from "../board/snapshot.js";
 import { statusResponse } from "../board/status.js";
+import { answerOf } from "./answer.js";
 import { type Board, headlineOf } from "./board-headline.js";
 import {
   boardOf,
   boardParameters,
   type Filter,
-  noIncidentText,
+  labelsOf,
   ofOwnBoard,
+  quietText,
   selectedVenues,
   selectionText,
   withoutEmpty,
 } from "./board.js";
-import { isolated, ageText } from "./format.js";
+import { ageText } from "./format.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
-import { AnnouncedNow, Elapsed, ExactInstant, Headline, healthOf, type Regions, Sign, StateWord } from "./parts.js";
+import { AnnouncedNow, Elapsed, ExactInstant, Headline, healthOf, type Regions, Sign } from "./parts.js";
 import { commonFault, isTrouble, lookOf } from "./states.js";
+import {
+  recoveringWord,
+  type TroubleCardsProps,
+  type TroubledVenue,
+  troubledVenues,
+  witnessesOf,
+} from "./trouble-cards.js";
 import { boardWords } from "./words.js";
 
 /** As the board's, but trouble comes first unless the address says otherwise. */
@@ -31,12 +40,13 @@ function wallParameters(registry: Registry) {
 
 export function wallRoute(registry: Registry, boards: Boards, rendered: Rendered): RequestHandler {
   const read = parameterReader(wallParameters(registry));
+  const labelOf = labelsOf(registry);
   return async (request, response) => {
     const filter = read(withoutEmpty(queryOf(request)));
     const [status, regions] = await Promise.all([boards.status(filter.category), boards.regions()]);
     const body = rendered(`wall ${JSON.stringify(filter)}`, [status, regions], () =>
       wallPage({
-        ...{ board: boardOf(dataOf(statusResponse, status!), filter), filter },
+        ...{ board: boardOf(dataOf(statusResponse, status!), filter), filter, labelOf },
         regions: dataOf(regionsResponse, regions!),
       }),
     );
@@ -50,37 +60,29 @@ export interface WallPageProps {
   board: Board;
   regions: Regions;
   filter: Filter;
+  labelOf: TroubleCardsProps["labelOf"];
 }
 
-function wallPage({ board, regions, filter }: WallPageProps): PageProps {
+function wallPage({ board, regions, filter, labelOf }: WallPageProps): PageProps {
   const age = ageText(board);
   const { state, answer, title } = headlineOf(board, filter.category);
   const venues = inOrder(board, filter);
-  const { generatedAt } = board;
-  const { activeIncidents } = board.summary;
+  const { generatedAt, decidedAt } = board;
   return {
     // the instant stands at the top, where no number of venues moves it out of sight
     ...{ title: `Wall: ${ofOwnBoard(board, filter, title)}`, icon: state, section: "wall", json: null },
-    ...{ generatedAt: null, age, description: answer, path: `/wall${selectionText(filter)}` },
+    ...{ generatedAt: null, decidedAt, age, description: answer, path: `/wall${selectionText(filter)}` },
     ...{ refreshS: 15, bare: true, styles: ["wall.css"] },
     children: (
       <>
         <div class="line">
           <p class="as-of">
-            As of <ExactInstant at={generatedAt} />
+            As of <ExactInstant at={decidedAt ?? generatedAt} />
           </p>
           <WallRegions regions={regions} />
         </div>
-        <Headline
-          {...{ state, age }}
-          answer={[
-            answer,
-            ...(activeIncidents > 0
-              ? [`${activeIncidents} open ${activeIncidents === 1 ? "incident" : "incidents"}.`]
-              : []),
-          ].join(" ")}
-        />
-        <WallIncidents board={board} filter={filter} />
+        <Headline {...{ state, age, answer }} />
+        <WallTroubles {...{ board, filter, labelOf }} />
         {venues.length === 0 && board.venues.length > 0 && <p>{boardWords.nothingFound}</p>}
         <ul class={`wall columns-${columnsOf(venues)}`}>
           {venues.map((venue) => (
@@ -133,36 +135,46 @@ function WallTile({ venue, now }: { venue: Board["venues"][number]; now: string 
 }
 
 /** A line has room for as many; the tiles show that there are more. */
-const mostIncidents = 3;
+const mostTroubled = 3;
 
-/** The worst open incident of each venue in one line, outages first. */
-function WallIncidents({ board, filter }: { board: Board; filter: Filter }) {
-  const { incidents, venues, generatedAt } = board;
-  const names = new Map(venues.map(({ id, name }) => [id, name]));
-  const open = incidents
-    .filter(({ status }) => status === "open")
-    .sort((a, b) => Number(b.severity === "outage") - Number(a.severity === "outage"));
-  const shown = open
-    .filter(({ venue }, at) => open.findIndex((other) => other.venue === venue) === at)
-    .slice(0, mostIncidents);
-  if (open.length === 0) return <p>{noIncidentText(filter)}</p>;
+/** The venues in trouble in one line, the worst first, each by its own state: that of a component may be another. */
+function WallTroubles({ board, filter, labelOf }: Omit<WallPageProps, "regions">) {
+  const troubled = troubledVenues(board);
+  if (troubled.length === 0) return <p>{quietText(board, filter)}</p>;
   return (
     <ul class="line">
-      {shown.map(({ slug, venue, label, severity, fault, startedAt }) => (
-        <li key={slug} data-key={slug}>
-          <StateWord state={severity} fault={fault} />{" "}
-          <a href={`/incidents/${slug}`}>
-            {isolated(names.get(venue) ?? venue)}: {isolated(label)}
-          </a>{" "}
-          for <Elapsed from={startedAt} now={generatedAt} />
-        </li>
+      {troubled.slice(0, mostTroubled).map(({ venue, incidents }) => (
+        <WallTrouble key={venue.id} {...{ venue, incidents, labelOf }} now={board.generatedAt} />
       ))}
-      {open.length > shown.length && (
+      {troubled.length > mostTroubled && (
         <li>
-          <a href="/incidents?status=open">and {open.length - shown.length} more</a>
+          <a href="/">and {troubled.length - mostTroubled} more</a>
         </li>
       )}
     </ul>
+  );
+}
+
+type WallTroubleProps = TroubledVenue & Pick<WallPageProps, "labelOf"> & { now: string };
+
+/** `OKX degraded: Ticker down, in 2 of 3 regions, for 2 min` */
+function WallTrouble({ venue, incidents, labelOf, now }: WallTroubleProps) {
+  const { id, name, since } = venue;
+  const { state, word } = lookOf(venue.state, commonFault(venue.components));
+  const { what, where } = answerOf(venue, {
+    ...{ now, witnesses: witnessesOf(incidents) },
+    labelOf: (component) => labelOf(id, component),
+  });
+  const details = [what, where].filter((part) => part !== null);
+  return (
+    <li data-key={`trouble-${id}`}>
+      <Sign state={state} />{" "}
+      <a href={`/venues/${id}`}>
+        <bdi>{name}</bdi>
+      </a>{" "}
+      <b>{(recoveringWord(venue) ?? word).toLowerCase()}</b>
+      {details.length > 0 && `: ${details.join(", ")}`}, for <Elapsed from={since} now={now} />
+    </li>
   );
 }
 
@@ -174,7 +186,7 @@ function WallRegions({ regions: { regions } }: { regions: Regions }) {
         const [state, word] = healthOf(region);
         return (
           <li key={region.id}>
-            <Sign state={state} /> <bdi>{region.name}</bdi> {word}
+            <Sign state={state} ours /> <bdi>{region.name}</bdi> {word}
           </li>
         );
       })}

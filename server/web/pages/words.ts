@@ -100,6 +100,8 @@ export const categoryWords: Record<Category, string> = {
 
 export const siteWords = {
   ago: (age: string) => `${age} ago:`,
+  /** After the sentence which says for how long we have been blind. */
+  beforeThat: "Before that:",
 };
 
 /** The choice of a window of days. */
@@ -113,11 +115,11 @@ export const faultMeanings: Record<Fault, string> = {
   connect: "no connection",
   tls: "its certificate or encryption failed",
   timeout: "no answer in time",
-  http: "an error instead of an answer",
+  http: "an HTTP error",
   blocked: "the venue refused our region",
   limited: "the venue limits our requests",
   halted: "the venue says that it does not trade",
-  body: "an answer without the expected content",
+  body: "unexpected content",
   handshake: "the stream was refused",
   closed: "the connection was cut",
   stall: "the stream was silent while its socket was open",
@@ -149,7 +151,7 @@ export const measuredWords = {
 
 export const noticeWords = {
   kinds: { incident: "incident", maintenance: "maintenance", other: "about something that we do not measure" },
-  noneOfOurs: "no incident of ours",
+  noneOfOurs: "none of ours",
   notCompared: "not compared",
 };
 

@@ -4,14 +4,9 @@ import { Window } from "happy-dom";
 import { serve } from "../../../support/api.js";
 import { migratedDatabase } from "../../../support/database.js";
 import { emptied } from "../../../support/emptied.js";
-import { ago, decideThrough, measured, unmeasured } from "../../../support/fleet.js";
 import { getPage } from "../../../support/page.js";
-
-import { troubledBoard } from "../../../support/page-world.js";
-import { makeSeededRandom, type SeededRandom } from "../../../../simulation/seeded-random.js";
-import type { Db } from "../../../../shared/database/pool.js";
-import type { Fault } from "../../../../shared/measurement/sample.js";
-import type { Registry } from "../../../../shared/registry/registry.js";
+import { randomBoard, troubledBoard } from "../../../support/page-world.js";
+import { makeSeededRandom } from "../../../../simulation/seeded-random.js";
 
 const database = await migratedDatabase(t);
 
@@ -155,27 +150,4 @@ interface Percentiles {
 
 function isTrouble(state: string): boolean {
   return state === "degraded" || state === "outage";
-}
-
-const faults: Fault[] = ["timeout", "http", "limited", "halted", "stale"];
-
-/** Each venue fails in some components, from a random set of regions, for a random time, or is slow or not measured. */
-async function randomBoard(db: Db, { venues, regions }: Registry, random: SeededRandom): Promise<void> {
-  const [from, now] = [ago(400), ago(0)];
-  await measured(db, { from, to: now });
-  for (const venue of venues) {
-    const trouble = random.pick(["none", "none", "unmeasured", "slow", "failing", "failing"]);
-    const to = random.chance(0.5) ? now : ago(random.integer(0, 150));
-    const seen = { from: ago(random.integer(170, 370)), to, venue: venue.id };
-    if (trouble === "unmeasured") await unmeasured(db, seen);
-    if (trouble !== "slow" && trouble !== "failing") continue;
-    const where = random.chance(0.7) ? regions.map(({ id }) => id) : [random.pick(regions).id, random.pick(regions).id];
-    const broken = random.chance(0.4) ? venue.rest : [random.pick(venue.rest)];
-    for (const { name } of broken)
-      await measured(db, {
-        ...{ ...seen, component: `rest:${name}`, regions: where },
-        ...(trouble === "slow" ? { latencyMs: 4_000 } : { fault: random.pick(faults) }),
-      });
-  }
-  await decideThrough(db, ago(370), now);
 }

@@ -41,10 +41,34 @@ void t.test("ties are shown as ties, and venues without an uptime come last", (t
     ],
   });
   t.match(text, /^2 of 5 venues share rank 1 over the last 90 days: the measurements do not separate them\./);
-  t.match(text, /Rank 1, shared by 2 venues: [^.]+ AA 100 % 99\.9 to 100 % .* BB 99\.95 % 99\.9 to 99\.97 %/);
-  t.match(text, /Rank 4 CC 98 % 97\.5 to 98\.5 %/);
-  t.match(text, /Not measured enough: [^.]+ DD not enough measured 90 to 99 % .* EE not enough measured not measured/);
+  t.match(
+    text,
+    /Rank 1, shared by 2 venues: [^.]+ AA 100 % 99\.986 % 99\.9 to 100 % .* BB 99\.95 % 99\.986 % 99\.9 to 99\.97 %/,
+  );
+  t.match(text, /Rank 4 CC 98 % 99\.986 % 97\.5 to 98\.5 %/);
+  t.match(
+    text,
+    /Not measured enough: [^.]+ DD not enough measured not enough measured 90 to 99 % .* EE not enough measured not enough measured not measured/,
+  );
   t.match(text, /EE .* not measured not measured .* too few answers too few answers/, "null is never 0");
+  t.end();
+});
+
+void t.test("what shares a rank is in the order of all its trouble, and that with the least is named", (t) => {
+  const all = [100, 99.9, 100] as [number, number, number];
+  const venues = [
+    { ...row("aa", all), downMinutes: 0, degradedMinutes: 39, incidents: 5 },
+    { ...row("bb", all), downMinutes: 0, degradedMinutes: 0, incidents: 1 },
+    { ...row("cc", all), downMinutes: 0, degradedMinutes: 0, incidents: 0 },
+    { ...row("dd", all), downMinutes: 0, degradedMinutes: 0, incidents: 0 },
+  ];
+  const { text } = comparison({ venues, ranks: [{ rank: 1, venues: ["aa", "bb", "cc", "dd"] }] });
+  t.match(text, /^All 4 venues share rank 1 .*\. The least trouble among these: CC and DD, fully healthy in 100 % of/);
+  t.match(text, / CC 100 % 100 % .* DD 100 % 100 % .* BB 100 % 100 % .* AA 100 % 99\.969 % /, "never rounded up");
+  t.notMatch(
+    comparison({ venues: venues.slice(2), ranks: [{ rank: 1, venues: ["cc", "dd"] }] }).text,
+    /least trouble among/,
+  );
   t.end();
 });
 

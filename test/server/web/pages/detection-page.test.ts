@@ -35,18 +35,21 @@ void t.test("the answer comes first, with no number that the data does not give"
   const text = comparison(counts);
   t.match(
     text,
-    /^Of 12 incidents of ours over the last 90 days that can be compared, 11 have a notice of the venue within/,
+    /^Venues posted a notice within six hours of 11 of our 12 comparable incidents over the last 90 days\./,
   );
   t.match(
     text,
-    /7 notices of the venues can be compared: 6 with an incident of ours within six hours, and 1 without any\./,
+    /7 notices of the venues can be compared: 6 with one of our incidents within six hours, and 1 without any\./,
   );
-  t.match(text, /There are 6 pairs of an incident and a notice/);
+  t.match(text, /6 notices are paired with one incident each\./);
   t.match(text, /Nothing tests that a notice and an incident are about the same fault\./);
   const lone = { oursCompared: 1, paired: 0, oursNear: 0, oursOnly: 1 };
-  t.match(comparison(lone), /^The only incident of ours .* that can be compared has no notice of the venue/);
-  t.match(comparison({ ...lone, oursCompared: 3, oursOnly: 3 }), /that can be compared, none have a notice/);
-  t.match(comparison({ oursCompared: 0 }), /^No incident of ours over the last 90 days can be compared/);
+  t.match(comparison(lone), /^The venue posted no notice within six hours of our only comparable incident/);
+  t.match(
+    comparison({ ...lone, oursCompared: 3, oursOnly: 3 }),
+    /^Venues posted no notice within six hours of any of our 3 comparable/,
+  );
+  t.match(comparison({ oursCompared: 0 }), /^None of our incidents over the last 90 days can be compared/);
   t.end();
 });
 

@@ -100,12 +100,15 @@ void t.test("a venue in trouble", async (t) => {
   });
   await t.test("shows what each region sees, and why", async (t) => {
     const { text } = await getPage(port, "/venues/okx");
-    t.match(text, /Ticker REST Down Down \d+ of \d+ failed, newest: no answer in time Healthy Down \d+ of \d+ failed/);
+    t.match(
+      text,
+      /Ticker REST Down Down \d+ of \d+ failed, last error: no answer in time Healthy Down \d+ of \d+ failed/,
+    );
     t.match(text, /Ticker stream Healthy Healthy Healthy Healthy/);
   });
   await t.test("shows endpoints and streams from one region", async (t) => {
     const here = (await getPage(port, "/venues/okx")).text;
-    t.match(here, /Endpoints as seen from Central Europe .* Ticker Down newest: no answer in time/);
+    t.match(here, /Endpoints as seen from Central Europe .* Ticker Down last error: no answer in time/);
     t.match(here, /Streams as heard from Central Europe .* Trades Healthy 100 % of \d+ 240 900 ms; a stall after/);
     const there = (await getPage(port, "/venues/okx?region=ap-southeast&range=7d")).text;
     t.match(there, /Endpoints as seen from Southeast Asia .* Ticker Healthy/);
@@ -154,7 +157,7 @@ void t.test("regions that are not counted", async (t) => {
     await decide(pool);
     t.match(
       await okx(),
-      /failed, newest: an error instead of an answer not counted: it has seen this bad for long while no quorum did/,
+      /failed, last error: an HTTP error not counted: it fails only here, and has for long \(blocked\?\)/,
     );
   });
   await t.test("one that the venue refuses", async (t) => {
@@ -162,7 +165,7 @@ void t.test("regions that are not counted", async (t) => {
     await measured(pool, { from: ago(120), to: ago(0) });
     await measured(pool, { from: ago(120), to: ago(0), fault: "blocked", regions: ["us-east"], venue: "okx" });
     await decide(pool);
-    t.match(await okx(), /failed, newest: the venue refused our region not counted: the venue refuses this place/);
+    t.match(await okx(), /failed, last error: the venue refused our region not counted: the venue refuses this place/);
   });
 });
 
@@ -178,7 +181,7 @@ void t.test("a venue whose trouble is over", async (t) => {
   const { text, html, links } = await getPage(port, "/venues/okx");
   t.match(text, /Ticker \(REST\) down: 3 of 3 incidents began on Saturdays between 11:00 and 12:00 UTC, on 3 days/);
   t.match(text, /What OKX itself says Its status feed can be read\. Last read: .*\d\d:\d\d UTC/);
-  t.match(text, /<b>ticker<\/b> incident, investigating .* no incident of ours/, "as text");
+  t.match(text, /<b>ticker<\/b> incident, investigating .* none of ours/, "as text");
   t.notMatch(html, /<b>ticker|href="javascript/, "neither markup nor a link");
   t.ok(links.includes("/detection"));
 });

@@ -20,7 +20,11 @@ void t.test("the wall", async (t) => {
   await t.test("answers in a sentence, with open incidents and regions", async (t) => {
     const { text, title, icon } = await getPage(port, "/wall");
     t.match(text, /^As of \S+ \S+ UTC Central Europe reports Southeast Asia reports US East reports OKX is degraded/);
-    t.match(text, /OKX is degraded\. 1 open incident\. (Degraded|Down) OKX: Ticker for 2 min/);
+    t.match(
+      text,
+      /OKX is degraded\. OKX degraded: Ticker down, in 2 of 3 regions, for 2 min/,
+      "by the venue's own state",
+    );
     t.match(text, /OKX (Degraded|Down) for [^,]+, 1 open incident/);
     t.match(text, /Gemini Unknown for/);
     t.match(title, /^Wall: OKX is degraded\. 13 of 15 healthy, 1 unknown/);
@@ -58,7 +62,7 @@ void t.test("the wall shows nothing unknown in green", async (t) => {
   await decide(pool, ago(600));
   const { port } = await serve(t, { pool, registry, staleAfterMs });
   const { text, html, icon } = await getPage(port, "/wall");
-  t.match(text, /^This is 1?\d minutes old: we have nothing newer\./);
+  t.match(text, /^Blind for 1?\d minutes, since [-\d]+ [:\d]+ UTC: we have nothing newer\./);
   t.equal(icon, "unknown");
   t.ok(text.includes(hostile));
   t.notMatch(html, /<script>alert/);
