@@ -235,7 +235,7 @@ function longestText({ longestIncidentSeconds: seconds }: ReliabilityRow): strin
 
 function healthyText(row: ReliabilityRow): string {
   const share = healthyPct(row);
-  return share === null ? "not enough measured" : percentText(share);
+  return share === null ? "unknown" : percentText(share);
 }
 
 /** The share of the measured minutes without any trouble, never rounded up; null where there is no uptime. */

@@ -221,7 +221,7 @@ function Overview({ transfers: { transfers } }: { transfers: Transfers }) {
           })),
         ]}
       />
-      <p class="minor">An empty cell: the venue does not list the asset.</p>
+      <p class="minor">Nothing is said of assets that a venue does not list.</p>
     </section>
   );
 }

@@ -87,6 +87,8 @@ function looksOf(plain: Element, { dataset }: HTMLButtonElement): object {
   });
   const textOf = (s: number) => format.format(new Date(s * 1_000));
   return {
+    // from zero, as the plain chart
+    scales: { y: { range: (_chart: unknown, _least: number | null, most: number | null) => [0, most ?? 1] } },
     ...(!isLocal && { tzDate: (s: number) => uPlot.tzDate(new Date(s * 1_000), "Etc/UTC") }),
     series: [
       { label: isLocal ? "" : "UTC", value: (_chart: unknown, s: number | null) => (s === null ? "" : textOf(s)) },

@@ -48,7 +48,7 @@ void t.test("ties are shown as ties, and venues without an uptime come last", (t
   t.match(text, /Rank 4 CC 98 % 99\.986 % 97\.5 to 98\.5 %/);
   t.match(
     text,
-    /Not measured enough: [^.]+ DD not enough measured not enough measured 90 to 99 % .* EE not enough measured not enough measured not measured/,
+    /Not measured enough: [^.]+ DD not enough measured unknown 90 to 99 % .* EE not enough measured unknown not measured/,
   );
   t.match(text, /EE .* not measured not measured .* too few answers too few answers/, "null is never 0");
   t.end();

@@ -226,6 +226,11 @@ void t.test("the history", async (t) => {
     t.match(text, /We can only find an incident where we measured\. Show all incidents/);
     for (const link of ["/v1/incidents.csv", "/v1/incidents.xlsx"]) t.ok(links.includes(link), link);
     t.equal(icon, "unknown", "nothing is painted green without evidence");
+    t.ok(links.includes("/feeds/incidents.atom"));
+    t.ok(
+      (await getPage(port, "/incidents?venue=okx")).links.includes("/feeds/okx/incidents.atom"),
+      "and that of a venue",
+    );
   });
 
   const all = await someIncidents(pool);

@@ -58,6 +58,12 @@ void t.test("pages on a phone", { skip: chromiumMissing }, async (t) => {
     t.equal(shown, registry.regions.length);
   });
 
+  await t.test("of which all of a row leads to its venue", async (t) => {
+    await page.goto(root);
+    await page.locator("[data-key=venue-okx] .of-days").click();
+    t.equal(new URL(page.url()).pathname, "/venues/okx");
+  });
+
   for (const seed of [1, 2])
     await t.test(`of random board ${seed}`, async (t) => {
       await emptied(database);
