@@ -270,9 +270,7 @@ function paragraphsOf({ openedAt, claimed, retraction }: EntryData): string[] {
     ...(escalatedAt === null ? [] : [`It became an outage at ${exactText(escalatedAt)}.`]),
     ...(closedAt === null || endedAt === null
       ? []
-      : [
-          `A quorum last saw the trouble at ${exactText(endedAt)}. We closed the incident at ${exactText(closedAt)}.`,
-        ]),
+      : [`A quorum last saw the trouble at ${exactText(endedAt)}. We closed the incident at ${exactText(closedAt)}.`]),
     "The page of the incident has the votes of the regions and the failed samples.",
   ];
 }

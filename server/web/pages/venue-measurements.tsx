@@ -129,7 +129,7 @@ interface SeenThereProps extends Pick<MatrixRow, "unknownBecause"> {
   now: string;
 }
 
-/** On a chip, the sign and the name of the region say enough where it sees health: the word is an element of its own. */
+/** On a chip, the sign and the name of a region say enough where it sees health: the word is an element of its own. */
 function SeenThere({ cell, unknownBecause, now }: SeenThereProps) {
   const { state, word } = lookOf(seenState(cell.state, unknownBecause), cell.newestFault);
   return (
