@@ -81,6 +81,7 @@ const ci = [
   ],
   // single pages
   ...[
+    "untranslated",
     "venue-page",
     "regions-page",
     "server/web/pages/incidents",

@@ -59,6 +59,7 @@ const searches: Record<string, { text: RegExp; in?: string[]; not?: RegExp }> = 
     in: ["server", "sql"],
   },
   "A page": { text: /wallRoute|"\/wall"/ },
+  "A language of the pages": { text: /^export const (of\w+|german) = \{|\bde: german\b/m, in: ["server/web/pages"] },
   "A value of a sample": { text: /sequence_gaps|sequenceGaps/ },
   "A fault": { text: /\bhalted\b/, in: ["shared/measurement", "sql", "server/web", "server/core"] },
   "A venue": { text: /bitstamp/, not: /^world\/(demo.txt|notices\/)/ },

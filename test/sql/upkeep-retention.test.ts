@@ -25,7 +25,7 @@ const everyRefresh = process.env["UPKEEP_REFRESHES"] === "all";
 void t.test("roll-ups outlive their samples", async (t) => {
   const { pool } = await migratedDatabase(t);
   const now = new Date();
-  const old = samplesAround(new Date(+now - 20 * dayMs), 3);
+  const old = samplesAround(new Date(+now - 20 * dayMs), 12);
   const recent = samplesAround(new Date(+now - 3 * dayMs), 3);
   await insertRaw(pool, [...old, ...recent]);
   await pool.query(sql`call upkeep.refresh_all(${new Date(+now - 21 * dayMs)}, ${now})`);

@@ -30,7 +30,8 @@ import { embedPolicy, type PagesOptions } from "../pages/page-answer.js";
 import { type Shell, shellOf } from "../pages/page.js";
 import { DayBars, Elapsed, ExactInstant, Sign, signOutlines } from "../pages/parts.js";
 import { commonFault, isOnlyLimiting, isTrouble, lookOf } from "../pages/states.js";
-import { language, siteWords, type State } from "../pages/words.js";
+import { sourceLanguage } from "../pages/language.js";
+import { siteWords, type State } from "../pages/words.js";
 
 export type EmbedOptions = Pick<PagesOptions, "registry" | "boards" | "siteNotice" | "brand">;
 
@@ -295,7 +296,7 @@ function Card({ venue, now, age, shell: { notice, brand } }: CardProps): VNode {
   const is = isOnlyLimiting(venue.state, fault) ? word.toLowerCase() : `is ${word.toLowerCase()}`;
   const before = age === null ? "" : `${siteWords.ago(age)} `;
   return (
-    <html lang={language} dir="ltr">
+    <html lang={sourceLanguage} dir="ltr">
       <head>
         <meta charSet="utf-8" />
         <title>{`${before}${name} ${is} · ${brand.name}`}</title>

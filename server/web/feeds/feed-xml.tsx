@@ -1,7 +1,7 @@
 /** A feed as Atom and as RSS. */
 import { type Document, DOMImplementation, type Element, XMLSerializer } from "@xmldom/xmldom";
 import { renderToString } from "preact-render-to-string";
-import { language } from "../pages/words.js";
+import { sourceLanguage } from "../pages/language.js";
 
 /** What a feed says of the site that it is of. */
 export interface FeedSite {
@@ -45,7 +45,7 @@ const atomNamespace = "http://www.w3.org/2005/Atom";
  * @param self address of the feed itself
  */
 export function atomText({ id, title, author, about, page, updatedAt, entries }: Feed, self: string): string {
-  const feed = xmlElement("feed", { "xml:lang": language }, [
+  const feed = xmlElement("feed", { "xml:lang": sourceLanguage }, [
     xmlElement("id", {}, [id]),
     xmlElement("title", {}, [title]),
     xmlElement("subtitle", {}, [about]),
@@ -81,7 +81,7 @@ export function rssText({ title, about, page, updatedAt, entries }: Feed, self: 
     xmlElement("title", {}, [withoutBrackets(title)]),
     xmlElement("link", {}, [page]),
     xmlElement("description", {}, [withoutBrackets(about)]),
-    xmlElement("language", {}, [language]),
+    xmlElement("language", {}, [sourceLanguage]),
     xmlElement("lastBuildDate", {}, [rssDate(updatedAt)]),
     xmlElement("atom:link", { rel: "self", type: "application/rss+xml", href: self }),
     ...entries.map(rssItem),

@@ -4,6 +4,7 @@
  */
 import type { Fault } from "../../../shared/measurement/sample.js";
 import { durationText, instantText, isolated, nameList, sinceMs, whereText } from "./format.js";
+import { t } from "./language.js";
 import { commonFault, isOnlyLimiting, isTrouble, isUnjudged, stateRank } from "./states.js";
 import { type State, verbOf } from "./words.js";
 
@@ -60,9 +61,10 @@ export function answerOf(venue: AnsweredVenue, { labelOf, witnesses }: AnswerCon
 export function answerText(venue: AnsweredVenue, context: AnswerContext): string {
   const { rest } = answerOf(venue, context);
   const { now } = context;
-  const { head, separator } = headOf(venue, context);
-  const since = `since ${instantText(venue.since, now)} (${durationText(sinceMs(venue.since, now))})`;
-  return `${head}${separator}${since}${rest === null ? "" : `; ${rest}`}.`;
+  const { head, hasDetails } = headOf(venue, context);
+  const [since, duration] = [instantText(venue.since, now), durationText(sinceMs(venue.since, now))];
+  const answer = hasDetails ? t`${head}, since ${since} (${duration})` : t`${head} since ${since} (${duration})`;
+  return rest === null ? `${answer}.` : t`${answer}; ${rest}.`;
 }
 
 /** The same without its times, for headings and titles: `Kraken is down: all 5 REST endpoints, in all 3 regions` */
@@ -70,41 +72,60 @@ export function answerHead(venue: AnsweredVenue, context: AnswerContext): string
   return headOf(venue, context).head;
 }
 
-function headOf(venue: AnsweredVenue, context: AnswerContext): { head: string; separator: string } {
+function headOf(venue: AnsweredVenue, context: AnswerContext): { head: string; hasDetails: boolean } {
   const { verdict, what, where } = answerOf(venue, context);
   const details = [what, where].filter((part) => part !== null);
   return details.length === 0
-    ? { head: verdict, separator: " " }
-    : { head: `${verdict}: ${details.join(", ")}`, separator: ", " };
+    ? { head: verdict, hasDetails: false }
+    : { head: `${verdict}: ${details.join(", ")}`, hasDetails: true };
 }
 
 /** `Kraken is down`, without what and where. */
 export function verdictOf({ name, state, activeIncidents, components }: AnsweredVenue): string {
   const shown = isolated(name);
-  if (state === "unknown") return `${shown} is unknown`;
-  if (state === "operational") return activeIncidents > 0 ? `${shown} is healthy again` : `${shown} is healthy`;
+  if (state === "unknown") return t`${shown} is unknown`;
+  if (state === "operational") return activeIncidents > 0 ? t`${shown} is healthy again` : t`${shown} is healthy`;
   const fault = commonFault(components);
-  if (isOnlyLimiting(state, fault)) return `${shown} limits our requests`;
-  return `${shown} is ${state === "outage" ? "down" : "degraded"}`;
+  if (isOnlyLimiting(state, fault)) return t`${shown} limits our requests`;
+  return state === "outage" ? t`${shown} is down` : t`${shown} is degraded`;
 }
 
 const kinds = [
-  { prefix: "rest:", many: "REST endpoints", works: "its REST API works" },
-  { prefix: "ws:", many: "streams", works: "its streams work" },
-] as const;
+  {
+    prefix: "rest:",
+    all: (count: number) => t`all ${count} REST endpoints`,
+    some: (count: number, of: number) => t`${count} of ${of} REST endpoints`,
+    works: () => t`its REST API works`,
+  },
+  {
+    prefix: "ws:",
+    all: (count: number) => t`all ${count} streams`,
+    some: (count: number, of: number) => t`${count} of ${of} streams`,
+    works: () => t`its streams work`,
+  },
+];
+
+type Kind = (typeof kinds)[number];
 
 /** The socket that all streams of a venue share: if it fails, they have nothing to say. */
 const socket = "ws:conn";
 
 function whatOf({ state, components }: AnsweredVenue, labelOf: (component: string) => string): string | null {
-  const groups = kinds.flatMap(({ prefix, many }) => {
-    const ofKind = components.filter(({ component }) => component.startsWith(prefix));
+  const groups = kinds.flatMap((kind) => {
+    const ofKind = components.filter(({ component }) => component.startsWith(kind.prefix));
     const bad = ofKind.filter((one) => isTrouble(one.state)).sort((a, b) => stateRank(a.state) - stateRank(b.state));
     if (bad.length === 0) return [];
-    return [`${groupText(ofKind, bad, many, labelOf)}${doingText(bad, state)}`];
+    return [
+      {
+        text: doingText(groupText(ofKind, bad, kind, labelOf), bad, state),
+        isPair: areNamed(bad, ofKind) && bad.length > 1,
+      },
+    ];
   });
-  if (groups.length === 0) return null;
-  return groups.join(groups[0]!.includes(" and ") ? ", and " : " and ");
+  const [first, second] = groups;
+  if (first === undefined) return null;
+  if (second === undefined) return first.text;
+  return first.isPair ? t`${first.text}, and ${second.text}` : t`${first.text} and ${second.text}`;
 }
 
 /** A sentence has room for two names; more are counted. */
@@ -113,32 +134,36 @@ const mostNames = 2;
 function groupText(
   ofKind: readonly AnsweredComponent[],
   bad: readonly AnsweredComponent[],
-  many: string,
+  kind: Kind,
   labelOf: (component: string) => string,
 ): string {
-  if (bad.some(({ component }) => component === socket)) return "its WebSocket";
-  if (bad.length <= mostNames && bad.length < ofKind.length)
-    return nameList(bad.map(({ component }) => labelOf(component)));
+  if (bad.some(({ component }) => component === socket)) return t`its WebSocket`;
+  if (areNamed(bad, ofKind)) return nameList(bad.map(({ component }) => labelOf(component)));
   const counted = ofKind.filter(({ component, unknownBecause }) => component !== socket && !isUnjudged(unknownBecause));
   if (counted.length === 1) return nameList(bad.map(({ component }) => labelOf(component)));
-  return bad.length >= counted.length ? `all ${bad.length} ${many}` : `${bad.length} of ${counted.length} ${many}`;
+  return bad.length >= counted.length ? kind.all(bad.length) : kind.some(bad.length, counted.length);
 }
 
-/** What they do, where that is not what the venue's state says already. */
-function doingText(bad: readonly AnsweredComponent[], ofVenue: State): string {
+function areNamed(bad: readonly unknown[], ofKind: readonly unknown[]): boolean {
+  return bad.length <= mostNames && bad.length < ofKind.length;
+}
+
+/** With what they do, where that is not what the venue's state says already. */
+function doingText(group: string, bad: readonly AnsweredComponent[], ofVenue: State): string {
   const fault = commonFault(bad);
   const worst = bad[0]!.state;
-  if (isOnlyLimiting(ofVenue, fault)) return "";
+  if (isOnlyLimiting(ofVenue, fault)) return group;
   const verb = verbOf(fault);
-  if (verb) return bad.length === 1 ? ` ${verb.does}` : ` (${verb.does})`;
-  return worst === ofVenue ? "" : worst === "outage" ? " down" : " degraded";
+  if (verb) return bad.length === 1 ? `${group} ${verb.does}` : `${group} (${verb.does})`;
+  if (worst === ofVenue) return group;
+  return worst === "outage" ? t`${group} down` : t`${group} degraded`;
 }
 
 /** The kind of component that works completely, beside trouble of the other. */
 function workingKind(components: readonly AnsweredComponent[]): string | null {
   for (const { prefix, works } of kinds) {
     const ofKind = components.filter(({ component }) => component.startsWith(prefix));
-    if (ofKind.length > 0 && ofKind.every(({ state }) => state === "operational")) return works;
+    if (ofKind.length > 0 && ofKind.every(({ state }) => state === "operational")) return works();
   }
   return null;
 }

@@ -2,14 +2,15 @@
 import type { Category } from "../../../shared/registry/registry.js";
 import type { TypeOf } from "../api/shapes.js";
 import type { statusResponse } from "../board/status.js";
-import { durationText, instantText, isolated, nameList, sinceMs } from "./format.js";
+import { durationText, instantText, isolated, moreText, nameList, sinceMs } from "./format.js";
+import { plural, t } from "./language.js";
 import { commonFault, isOnlyLimiting, isTrouble, stateRank } from "./states.js";
 import { categoryWords, type State } from "./words.js";
 
 const boardUnknownBecause = {
-  never: (names: string) => `Never seen good from here: ${names}.`,
-  ended: (names: string) => `The service has ended, so nothing is concluded from its answers: ${names}.`,
-  blocked: (names: string) => `Blocked from this place: ${names}.`,
+  never: (names: string) => t`Never seen good from here: ${names}.`,
+  ended: (names: string) => t`The service has ended, so nothing is concluded from its answers: ${names}.`,
+  blocked: (names: string) => t`Blocked from this place: ${names}.`,
 };
 
 export type Board = TypeOf<typeof statusResponse>;
@@ -42,7 +43,7 @@ export function headlineOf({ venues, summary, generatedAt }: Board, category: Ca
   const sentences = [
     ...(troubled.length > 0 ? [`${counts}.`] : []),
     ...(common
-      ? [`${common.venues.length} venues at once, since ${instantText(common.since, generatedAt)}: a shared provider?`]
+      ? [t`${common.venues.length} venues at once, since ${instantText(common.since, generatedAt)}: a shared provider?`]
       : []),
     ...recovering.map((venue) => recoveringText(venue, generatedAt)),
     ...unknownSentences(unknown, unknown.length === venues.length),
@@ -73,10 +74,12 @@ function troubleText(troubled: Board["venues"]): string {
   return [...groups].map(([does, names]) => sentenceOf(does as Predicate, names)).join(" ");
 }
 
+/** The number decides the verb, and is not shown. */
 const predicates = {
-  down: { one: "is down", many: "are down" },
-  degraded: { one: "is degraded", many: "are degraded" },
-  limited: { one: "limits our requests", many: "limit our requests" },
+  down: (count: number, names: string) => plural(count, "{1} is down.", "{1} are down.", names),
+  degraded: (count: number, names: string) => plural(count, "{1} is degraded.", "{1} are degraded.", names),
+  limited: (count: number, names: string) =>
+    plural(count, "{1} limits our requests.", "{1} limit our requests.", names),
 };
 
 type Predicate = keyof typeof predicates;
@@ -87,27 +90,32 @@ function predicateOf({ state, components }: Board["venues"][number]): Predicate 
 }
 
 function sentenceOf(does: Predicate, names: readonly string[]): string {
-  return `${nameList(names, mostVenues)} ${predicates[does][names.length === 1 ? "one" : "many"]}.`;
+  return predicates[does](names.length, nameList(names, mostVenues));
 }
 
 /** Never a count of the known as one of all. */
 function countsText({ length: venues }: Board["venues"], healthy: number, unknown: number): string {
-  if (unknown === venues) return `State unknown (${venues} ${venues === 1 ? "venue" : "venues"})`;
-  return `${healthy} of ${venues} healthy${unknown > 0 ? `, ${unknown} unknown` : ""}`;
+  if (unknown === venues) return plural(venues, "State unknown ({0} venue)", "State unknown ({0} venues)");
+  return unknown > 0 ? t`${healthy} of ${venues} healthy, ${unknown} unknown` : t`${healthy} of ${venues} healthy`;
 }
 
 function overallText({ length: venues }: Board["venues"], healthy: number, unknown: Board["venues"]): string {
-  if (venues === 0) return "No venue is measured yet.";
+  if (venues === 0) return t`No venue is measured yet.`;
   if (unknown.length === venues)
     return unknown.some((venue) => reasonOf(venue) !== null)
-      ? "We cannot tell: there is no venue of which we can say whether it works."
-      : "We cannot tell: no venue has enough recent measurements.";
-  if (healthy === venues) return venues === 1 ? "The only venue is healthy." : `All ${venues} venues are healthy.`;
-  return `${healthy} of ${venues} venues ${healthy === 1 ? "is" : "are"} healthy, and we know of no trouble at the others.`;
+      ? t`We cannot tell: there is no venue of which we can say whether it works.`
+      : t`We cannot tell: no venue has enough recent measurements.`;
+  if (healthy === venues) return plural(venues, "The only venue is healthy.", "All {0} venues are healthy.");
+  return plural(
+    healthy,
+    "{0} of {1} venues is healthy, and we know of no trouble at the others.",
+    "{0} of {1} venues are healthy, and we know of no trouble at the others.",
+    venues,
+  );
 }
 
 function recoveringText({ name, since }: Board["venues"][number], now: string): string {
-  return `Recovering: ${isolated(name)} (healthy for ${durationText(sinceMs(since, now))}).`;
+  return t`Recovering: ${isolated(name)} (healthy for ${durationText(sinceMs(since, now))}).`;
 }
 
 /** A sentence for each reason. Those without one are not named if nothing else is known: the answer says so. */
@@ -117,7 +125,7 @@ function unknownSentences(unknown: Board["venues"], isAll: boolean): string[] {
   const others = isAll && reasons.length === 0 ? [] : namesFor(null);
   return [
     ...reasons.map((reason) => boardUnknownBecause[reason](namesOf(namesFor(reason)))),
-    ...(others.length > 0 ? [`Unknown: ${namesOf(others)}.`] : []),
+    ...(others.length > 0 ? [t`Unknown: ${namesOf(others)}.`] : []),
   ];
 }
 
@@ -131,5 +139,5 @@ function reasonOf({ components }: Board["venues"][number]): Reason {
 function namesOf(names: readonly string[]): string {
   const more = names.length - mostNames;
   const named = names.slice(0, mostNames).map(isolated).join(", ");
-  return more > 0 ? `${named} and ${more} more` : named;
+  return more > 0 ? t`${named} and ${moreText(more)}` : named;
 }

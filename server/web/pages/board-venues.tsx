@@ -3,6 +3,7 @@ import { chainName, chainVenueId, watchedVenues } from "../../../shared/registry
 import { categories, type Registry } from "../../../shared/registry/registry.js";
 import type { Board } from "./board-headline.js";
 import { msText, percentText } from "./format.js";
+import { numberText, t } from "./language.js";
 import { AnnouncedNow, DayBars, Elapsed, Sign, Sparkline, StateWord } from "./parts.js";
 import { commonFault, isTrouble, stateRank } from "./states.js";
 import { categoryWords } from "./words.js";
@@ -39,7 +40,7 @@ interface Group {
 }
 
 export function VenueGroups({ venues, chains, isSorted, now }: VenueGroupsProps) {
-  const groups: Group[] = isSorted ? [{ id: "worst-first", name: "Worst first", venues }] : byCategory(venues);
+  const groups: Group[] = isSorted ? [{ id: "worst-first", name: t`Worst first`, venues }] : byCategory(venues);
   return (
     <>
       {groups.length > 1 && <JumpBar groups={groups} />}
@@ -86,14 +87,14 @@ function byChain(venues: readonly Row[], chains: Chains): Group[] {
   }
   return [
     ...groups.values(),
-    ...(others.length > 0 && groups.size > 0 ? [{ id: "other-chains", name: "Other", venues: others }] : []),
+    ...(others.length > 0 && groups.size > 0 ? [{ id: "other-chains", name: t`Other`, venues: others }] : []),
   ];
 }
 
 /** Links to the groups, each with its worst state and how many of its venues have trouble. */
 function JumpBar({ groups }: { groups: readonly Group[] }) {
   return (
-    <nav aria-label="Jump to a group" class="jump">
+    <nav aria-label={t`Jump to a group`} class="jump">
       <ul>
         {groups.map(({ id, name, venues }) => {
           const states = venues.map(({ state }) => state).filter(isTrouble);
@@ -103,7 +104,7 @@ function JumpBar({ groups }: { groups: readonly Group[] }) {
               {worst && <Sign state={worst} />} <a href={`#${id}`}>{name}</a>{" "}
               <span class="minor">
                 {venues.length}
-                {states.length > 0 && `, ${states.length} in trouble`}
+                {states.length > 0 && `, ${t`${states.length} in trouble`}`}
               </span>
             </li>
           );
@@ -148,14 +149,14 @@ function VenueList({ venues, heading, hasHeads = false, now }: VenueListProps) {
 function RowHeads() {
   return (
     <li class="heads" aria-hidden="true">
-      <span>Venue</span>
-      <span>Now</span>
+      <span>{t`Venue`}</span>
+      <span>{t`Now`}</span>
       <span class="of-days">
-        <span>90 days ago</span> <span>today</span>
+        <span>{t`90 days ago`}</span> <span>{t`today`}</span>
       </span>
-      <span>Uptime, 90 days</span>
-      <span>Latency, 24 h</span>
-      <span>Typical</span>
+      <span>{t`Uptime, 90 days`}</span>
+      <span>{t`Latency, 24 h`}</span>
+      <span>{t`Typical`}</span>
     </li>
   );
 }
@@ -171,9 +172,7 @@ function BoardRow({ venue, heading: Heading, now }: { venue: Row; heading: "h4" 
       </Heading>
       <p class="now">
         <StateWord state={venue.state} fault={commonFault(venue.components)} />{" "}
-        <span class="minor">
-          for <Elapsed from={venue.since} now={now} />
-        </span>
+        <span class="minor">{t`for ${(<Elapsed from={venue.since} now={now} />)}`}</span>
         <AnnouncedNow maintenance={venue.maintenance} now={now} />
       </p>
       <p class="chart of-days">
@@ -195,14 +194,14 @@ const nearlyAllPct = 99;
 function Uptime({ venue: { uptimePct90d, uptimePctLow, uptimePctHigh, coveragePct } }: { venue: Row }) {
   return (
     <p class="of-uptime">
-      {uptimePct90d === null ? "Uptime unknown" : <b>{percentText(uptimePct90d)}</b>}{" "}
+      {uptimePct90d === null ? t`Uptime unknown` : <b>{percentText(uptimePct90d)}</b>}{" "}
       {coveragePct === null ? (
-        <span class="minor">not measured</span>
+        <span class="minor">{t`not measured`}</span>
       ) : (
         coveragePct < nearlyAllPct && (
           <span class="minor">
-            {uptimePctLow !== null && `${uptimePctLow}–${percentText(uptimePctHigh!)}, `}
-            {`${percentText(coveragePct)} measured`}
+            {uptimePctLow !== null && `${numberText(uptimePctLow)}–${percentText(uptimePctHigh!)}, `}
+            {t`${percentText(coveragePct)} measured`}
           </span>
         )
       )}

@@ -11,8 +11,10 @@ import { dataOf } from "../board/snapshot.js";
 import { statusResponse } from "../board/status.js";
 import { type Board, headlineOf } from "./board-headline.js";
 import { type Chains, chainsOf, VenueGroups } from "./board-venues.js";
+import { editionFor } from "./edition.js";
 import { withForm } from "./form-reader.js";
 import { ageText, isolated, nameList, sinceMs } from "./format.js";
+import { plural, t } from "./language.js";
 import { answerPage, type PagesOptions, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import {
@@ -39,12 +41,12 @@ export function boardRoute({ registry, boards }: PagesOptions, rendered: Rendere
   return async (request, response) => {
     const filter = read(withoutEmpty(queryOf(request)));
     const [status, regions] = await Promise.all([boards.status(filter.category), boards.regions()]);
-    const body = rendered(`board ${JSON.stringify(filter)}`, [status, regions], () =>
+    const page = () =>
       boardPage({
         ...{ board: boardOf(dataOf(statusResponse, status!), filter), filter, chains, labelOf },
         regions: dataOf(regionsResponse, regions!),
-      }),
-    );
+      });
+    const body = rendered(`board ${JSON.stringify(filter)}`, [status, regions], page, editionFor(request));
     await answerPage(response, body);
   };
 }
@@ -81,8 +83,8 @@ function boardPage({ board, regions, filter, chains, labelOf }: BoardPageProps):
   return {
     ...{ title: ofOwnBoard(board, filter, title), icon: state, section: "board", json: jsonOf(filter) },
     ...{ generatedAt, age, refreshS: 15 },
-    decidedAt: board.decidedAt,
-    ...{ description: `${answer} ${more}`.trim(), path: `/${selectionText(filter)}` },
+    ...{ decidedAt: board.decidedAt, description: `${answer} ${more}`.trim() },
+    ...{ path: `/${selectionText(filter)}`, chosenPath: `/${filterText(filter)}` },
     ...{ feeds: feedLinks(null), updatesOf: null, scripts: ["copy.js"] },
     children: (
       <>
@@ -97,11 +99,12 @@ function boardPage({ board, regions, filter, chains, labelOf }: BoardPageProps):
         <RegionStrip regions={regions} now={generatedAt} />
         <Legend />
         <p class="minor">
-          We measure public market data over REST and WebSocket, and nothing that needs an account: no orders, deposits
-          or withdrawals. What the venues declare about those is on a <a href="/transfers">page of its own</a>.
+          {t`We measure public market data over REST and WebSocket, and nothing that needs an account: no orders, deposits or withdrawals. What the venues declare about those is on a ${(
+            <a href="/transfers">{t`page of its own`}</a>
+          )}.`}
           {summary.vantages === 1 &&
             summary.regions > 1 &&
-            ` All regions that report measure from one machine: trouble of its network may look like trouble of the venues.`}
+            ` ${t`All regions that report measure from one machine: trouble of its network may look like trouble of the venues.`}`}
         </p>
       </>
     ),
@@ -118,8 +121,8 @@ function jsonOf({ category, venues }: Filter): string | null {
 function OwnBoard({ board }: { board: Board }) {
   return (
     <p>
-      This is a board of your own: {nameList(board.venues.map(({ name }) => name))}. Its address keeps the selection.{" "}
-      <a href="/">All venues</a>
+      {t`This is a board of your own: ${nameList(board.venues.map(({ name }) => name))}. Its address keeps the selection.`}{" "}
+      <a href="/">{t`All venues`}</a>
     </p>
   );
 }
@@ -132,10 +135,13 @@ function OwnTrouble({ regions: { regions }, now }: { regions: Regions; now: stri
   const [first] = troubles;
   if (first === undefined || troubles.includes(undefined)) return null;
   const since = troubles.map((trouble) => trouble!.since).sort()[0]!;
+  const trouble = troubleWords[first.kind];
+  const at = <Instant at={since} now={now} />;
   return (
     <p class="warning">
-      {regions.length === 1 ? "Our only region" : `Each of our ${regions.length} regions`} {troubleWords[first.kind]}{" "}
-      since <Instant at={since} now={now} />. This says nothing about the venues.
+      {regions.length === 1
+        ? t`Our only region ${trouble} since ${at}. This says nothing about the venues.`
+        : t`Each of our ${regions.length} regions ${trouble} since ${at}. This says nothing about the venues.`}
     </p>
   );
 }
@@ -145,7 +151,7 @@ function OpenIncidents({ board, filter, labelOf }: Pick<BoardPageProps, "board" 
   if (isAnyOpen)
     return (
       <section aria-labelledby="open">
-        <h2 id="open">In trouble now</h2>
+        <h2 id="open">{t`In trouble now`}</h2>
         <TroubleCards {...{ board, labelOf }} />
       </section>
     );
@@ -166,7 +172,7 @@ function Recent({ board: { incidents, venues, generatedAt: now } }: { board: Boa
   if (recent.length === 0) return null;
   return (
     <section aria-labelledby="recent">
-      <h2 id="recent">Over within the last 24 hours</h2>
+      <h2 id="recent">{t`Over within the last 24 hours`}</h2>
       <IncidentList incidents={recent} names={new Map(venues.map(({ id, name }) => [id, name]))} now={now} />
     </section>
   );
@@ -177,10 +183,11 @@ function MaintenanceAhead({ board: { maintenanceAhead: maintenance, generatedAt:
   if (maintenance.length === 0) return null;
   return (
     <section aria-labelledby="maintenance">
-      <h2 id="maintenance">Maintenance in the next 48 hours</h2>
+      <h2 id="maintenance">{t`Maintenance in the next 48 hours`}</h2>
       <MaintenanceList {...{ maintenance, now }} named />
       <p class="minor">
-        By the venues&apos; own announcements, which change no state. <a href="/feeds/maintenance.ics">As a calendar</a>
+        {t`By the venues' own announcements, which change no state.`}{" "}
+        <a href="/feeds/maintenance.ics">{t`As a calendar`}</a>
       </p>
     </section>
   );
@@ -193,18 +200,18 @@ function Venues({ board, filter, chains }: Pick<BoardPageProps, "board" | "filte
   const venues = selectedVenues(board, filter);
   return (
     <section aria-labelledby="venues">
-      <h2 id="venues">Venues</h2>
+      <h2 id="venues">{t`Venues`}</h2>
       {venues.length < board.venues.length || board.venues.length > foldedUpTo || filter.sort === "worst" ? (
         <BoardFilter filter={filter} />
       ) : (
         <details class="folded">
-          <summary>Search and filter</summary>
+          <summary>{t`Search and filter`}</summary>
           <BoardFilter filter={filter} />
         </details>
       )}
       {venues.length === 0 && board.venues.length > 0 && (
         <p>
-          {boardWords.nothingFound} <a href="/">Show all venues</a>
+          {boardWords.nothingFound} <a href="/">{t`Show all venues`}</a>
         </p>
       )}
       {venues.length > 0 && (
@@ -218,7 +225,7 @@ function RegionStrip({ regions: { regions, quorum }, now }: { regions: Regions; 
   const voting = regions.filter(({ reporting, impaired }) => reporting && impaired === null).length;
   return (
     <section aria-labelledby="regions">
-      <h2 id="regions">Regions</h2>
+      <h2 id="regions">{t`Regions`}</h2>
       <ul class="regions">
         {regions.map((region) => {
           const [state, word] = healthOf(region);
@@ -229,30 +236,37 @@ function RegionStrip({ regions: { regions, quorum }, now }: { regions: Regions; 
                 <bdi>{region.name}</bdi>
               </a>{" "}
               {word}
-              {region.impaired !== null && (
-                <>
-                  , since <Elapsed from={region.impaired.since} now={now} />
-                </>
-              )}
+              {region.impaired !== null && <>, {t`for ${(<Elapsed from={region.impaired.since} now={now} />)}`}</>}
             </li>
           );
         })}
       </ul>
-      <p>
-        {voting < quorum
-          ? `${voting === 0 ? "No region" : voting === 1 ? "Only one region" : `Only ${voting} regions`} can vote now (${quorum} are needed), so we cannot tell.`
-          : quorum === voting
-            ? `${voting === 1 ? "The only voting region decides" : voting === 2 ? "Both voting regions must agree" : `All ${voting} voting regions must agree`} before we call a venue degraded or down.`
-            : `${quorum} of the ${voting} voting regions must agree before we call a venue degraded or down.`}
-      </p>
+      <p>{quorumText(voting, quorum)}</p>
     </section>
   );
+}
+
+function quorumText(voting: number, quorum: number): string {
+  if (voting === 0) return t`No region can vote now (${quorum} are needed), so we cannot tell.`;
+  if (voting < quorum)
+    return plural(
+      voting,
+      "Only one region can vote now ({1} are needed), so we cannot tell.",
+      "Only {0} regions can vote now ({1} are needed), so we cannot tell.",
+      quorum,
+    );
+  if (quorum < voting)
+    return t`${quorum} of the ${voting} voting regions must agree before we call a venue degraded or down.`;
+  if (voting === 1) return t`The only voting region decides before we call a venue degraded or down.`;
+  return voting === 2
+    ? t`Both voting regions must agree before we call a venue degraded or down.`
+    : t`All ${voting} voting regions must agree before we call a venue degraded or down.`;
 }
 
 function Legend() {
   return (
     <details class="legend">
-      <summary>What the signs mean</summary>
+      <summary>{t`What the signs mean`}</summary>
       <dl>
         {(Object.keys(stateWords) as State[]).map((state) => (
           <div key={state}>
@@ -348,8 +362,17 @@ export function selectionText({ category, venues }: Filter): string {
   return parts.length === 0 ? "" : `?${parts.join("&")}`;
 }
 
+/** The whole selection in an address, as its form sends it. */
+function filterText({ category, state, q, venues, sort }: Filter): string {
+  const chosen = { category, state, q: q || null, venues: venues?.join(",") ?? null };
+  const given = Object.entries({ ...chosen, sort: sort === "worst" ? sort : null }).filter(
+    (entry): entry is [string, string] => entry[1] !== null,
+  );
+  return given.length === 0 ? "" : `?${new URLSearchParams(given).toString()}`;
+}
+
 function noIncidentText({ category, venues }: Filter): string {
-  if (venues !== null) return "No incident of these venues is open.";
+  if (venues !== null) return t`No incident of these venues is open.`;
   return category === null ? boardWords.noOpenIncidents : boardWords.noneOpenHere;
 }
 
@@ -392,32 +415,37 @@ function stateTogether(states: readonly State[]): State {
   return states.some(isTrouble) ? "degraded" : "operational";
 }
 
-const stateChoices = filterStates.map(
-  (name) => [name, name === "trouble" ? "Degraded or down" : stateWords[name]] as const,
-);
+function stateChoices() {
+  return filterStates.map((name) => [name, name === "trouble" ? t`Degraded or down` : stateWords[name]] as const);
+}
 
 /** A plain form, whose selection is the address: it can be linked and works without JavaScript. */
 function BoardFilter({ filter }: { filter: Filter }) {
   return (
     <form class="filter" action="/" method="get" role="search">
       <label>
-        Search <input type="search" name="q" maxLength={100} value={filter.q ?? ""} />
+        {t`Search`} <input type="search" name="q" maxLength={100} value={filter.q ?? ""} />
       </label>
       <label>
-        Only <input type="text" name="venues" value={filter.venues?.join(", ") ?? ""} placeholder="okx, kraken" />
+        {t`Only`} <input type="text" name="venues" value={filter.venues?.join(", ") ?? ""} placeholder="okx, kraken" />
       </label>
       <CategoryField selected={filter.category} />
-      <SelectField label="State" name="state" choices={[["", "All states"], ...stateChoices]} selected={filter.state} />
       <SelectField
-        label="Order"
+        label={t`State`}
+        name="state"
+        choices={[["", t`All states`], ...stateChoices()]}
+        selected={filter.state}
+      />
+      <SelectField
+        label={t`Order`}
         name="sort"
         choices={[
-          ["category", "By category"],
-          ["worst", "Worst first"],
+          ["category", t`By category`],
+          ["worst", t`Worst first`],
         ]}
         selected={filter.sort}
       />
-      <button type="submit">Apply</button>
+      <button type="submit">{t`Apply`}</button>
     </form>
   );
 }

@@ -1,4 +1,5 @@
 import type { RequestHandler } from "express";
+import type { ComponentChildren, VNode } from "preact";
 import type { Category, Registry } from "../../../shared/registry/registry.js";
 import { parameterReader } from "../api/parameters.js";
 import { queryOf } from "../api/request.js";
@@ -6,6 +7,7 @@ import type { TypeOf } from "../api/shapes.js";
 import { reliabilityParameters, reliabilityResponse } from "../board/reliability.js";
 import { type Windows, dataOf } from "../board/snapshot.js";
 import { withoutEmpty } from "./board.js";
+import { editionFor } from "./edition.js";
 import { withForm } from "./form-reader.js";
 import {
   counted,
@@ -17,6 +19,7 @@ import {
   withoutMaintenanceText,
   ageText,
 } from "./format.js";
+import { numberText, plural, t } from "./language.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import { Instant, WindowForm } from "./parts.js";
@@ -30,9 +33,8 @@ export function compareRoute(registry: Registry, windows: Windows, rendered: Ren
   return async (request, response) => {
     const { days, category } = read(withoutEmpty(queryOf(request)));
     const snapshot = await windows.reliability(days, category);
-    const body = rendered(`compare ${days} ${category}`, [snapshot], () =>
-      comparePage({ reliability: dataOf(reliabilityResponse, snapshot), regionNames, category }),
-    );
+    const page = () => comparePage({ reliability: dataOf(reliabilityResponse, snapshot), regionNames, category });
+    const body = rendered(`compare ${days} ${category}`, [snapshot], page, editionFor(request));
     await answerPage(response, body);
   };
 }
@@ -55,7 +57,7 @@ export function comparePage({ reliability, regionNames, category }: ComparePageP
   const lead = leadOf(groups, venues.length, windowWords.during(days));
   return {
     ...{
-      title: `Venues compared ${windowWords.during(days)}`,
+      title: t`Venues compared ${windowWords.during(days)}`,
       icon: "unknown",
       section: "compare",
       json,
@@ -72,10 +74,7 @@ export function comparePage({ reliability, regionNames, category }: ComparePageP
         <LeastTrouble first={groups[0]} />
         <WindowForm path="/compare" days={days} category={category} />
         <p>
-          Uptime is the share of the measured minutes in which a venue was not down; in a fully healthy minute nothing
-          of it was degraded, either. The bounds allow for the minutes that we did not measure: as if all of them had
-          been down, and as if none had. Venues whose bounds overlap share a rank. Days are UTC days, and today counts
-          until a few minutes ago.
+          {t`Uptime is the share of the measured minutes in which a venue was not down; in a fully healthy minute nothing of it was degraded, either. The bounds allow for the minutes that we did not measure: as if all of them had been down, and as if none had. Venues whose bounds overlap share a rank. Days are UTC days, and today counts until a few minutes ago.`}
         </p>
         {venues.length > 0 && <Leaderboard data={reliability} groups={groups} />}
         <ExcludedPeriods data={reliability} regionNames={regionNames} />
@@ -86,12 +85,13 @@ export function comparePage({ reliability, regionNames, category }: ComparePageP
 }
 
 function leadOf([first]: readonly RankGroup[], venues: number, during: string): string {
-  if (!first) return "No venue of this selection is measured yet.";
+  if (!first) return t`No venue of this selection is measured yet.`;
   const { rank, rows } = first;
-  if (rank === null) return `No venue was measured enough ${during} to be ranked.`;
-  return rows.length === 1
-    ? `${isolated(rows[0]!.name)} alone has rank ${rank} ${during}.`
-    : `${rows.length === venues ? "All" : `${rows.length} of`} ${venues} venues share rank ${rank} ${during}: the measurements do not separate them.`;
+  if (rank === null) return t`No venue was measured enough ${during} to be ranked.`;
+  if (rows.length === 1) return t`${isolated(rows[0]!.name)} alone has rank ${rank} ${during}.`;
+  return rows.length === venues
+    ? t`All ${venues} venues share rank ${rank} ${during}: the measurements do not separate them.`
+    : t`${rows.length} of ${venues} venues share rank ${rank} ${during}: the measurements do not separate them.`;
 }
 
 /** Among the venues that share the first rank, those in which least went wrong. Nothing where these are all of them. */
@@ -101,21 +101,21 @@ function LeastTrouble({ first }: { first: RankGroup | undefined }) {
   if (least.length === first.rows.length) return null;
   return (
     <p class="lead">
-      {`The least trouble among these: ${nameList(least.map(({ name }) => name))}, fully healthy in ${healthyText(least[0]!)} of the minutes.`}
+      {t`The least trouble among these: ${nameList(least.map(({ name }) => name))}, fully healthy in ${healthyText(least[0]!)} of the minutes.`}
     </p>
   );
 }
 
 function More({ selection }: { selection: string }) {
   const links = [
-    [`/v1/reliability${selection}`, "As JSON"],
-    [`/v1/reliability.csv${selection}`, "As CSV"],
-    [`/v1/reliability.xlsx${selection}`, "As a workbook for spreadsheets (XLSX)"],
-    ["/methodology", "How this is measured"],
+    [`/v1/reliability${selection}`, t`As JSON`],
+    [`/v1/reliability.csv${selection}`, t`As CSV`],
+    [`/v1/reliability.xlsx${selection}`, t`As a workbook for spreadsheets (XLSX)`],
+    ["/methodology", t`How this is measured`],
   ] as const;
   return (
     <section aria-labelledby="more">
-      <h2 id="more">The same figures, and how they are made</h2>
+      <h2 id="more">{t`The same figures, and how they are made`}</h2>
       <ul>
         {links.map(([path, text]) => (
           <li key={path}>
@@ -140,48 +140,50 @@ function Leaderboard({ data, groups }: { data: ReliabilityData; groups: readonly
   const start = scaleStart(venues.flatMap(({ uptimePct, uptimePctLow }) => (uptimePct !== null ? uptimePctLow! : [])));
   return (
     <Table<Line>
-      caption={`Venues by rank ${windowWords.during(days)}`}
+      caption={t`Venues by rank ${windowWords.during(days)}`}
       rows={groups.flatMap(({ rows }) => rows)}
       groupOf={(line) => titleOf(groups.find(({ rows }) => isVenue(line) && rows.includes(line))!)}
       foot={fleet}
       columns={[
-        { head: "Venue", cell: (line) => <Name line={line} /> },
-        { head: "Uptime", kind: "figure", cell: (line) => <Uptime line={line} /> },
-        { head: "Fully healthy", kind: "figure", cell: (line) => isVenue(line) && healthyText(line) },
+        { head: t`Venue`, cell: (line) => <Name line={line} /> },
+        { head: t`Uptime`, kind: "figure", cell: (line) => <Uptime line={line} /> },
+        { head: t`Fully healthy`, kind: "figure", cell: (line) => isVenue(line) && healthyText(line) },
         {
-          head: start === null ? "Bounds" : `Bounds, drawn from ${percentText(start)} to 100\u00a0%`,
+          head: start === null ? t`Bounds` : t`Bounds, drawn from ${percentText(start)} to ${percentText(100)}`,
           cell: (line) => <Bounds line={line} start={start} />,
         },
         {
-          head: "Measured",
+          head: t`Measured`,
           kind: "figure",
-          cell: ({ coveragePct: pct }) => (pct === null ? notMeasured : percentText(pct)),
+          cell: ({ coveragePct: pct }) => (pct === null ? t`not measured` : percentText(pct)),
         },
-        { head: "Minutes down", kind: "figure", cell: (line) => isVenue(line) && (line.downMinutes ?? notMeasured) },
         {
-          head: "Minutes degraded",
+          head: t`Minutes down`,
           kind: "figure",
-          cell: (line) => isVenue(line) && (line.degradedMinutes ?? notMeasured),
+          cell: (line) => isVenue(line) && (line.downMinutes ?? t`not measured`),
         },
-        { head: "Incidents", kind: "figure", cell: (line) => <Incidents line={line} /> },
-        { head: "Latency of the median hour", kind: "figure", cell: ({ typicalP50Ms }) => latencyText(typicalP50Ms) },
-        { head: "Its 95th percentile", kind: "figure", cell: ({ typicalP95Ms }) => latencyText(typicalP95Ms) },
-        { head: "Longest incident", kind: "figure", cell: (line) => isVenue(line) && longestText(line) },
+        {
+          head: t`Minutes degraded`,
+          kind: "figure",
+          cell: (line) => isVenue(line) && (line.degradedMinutes ?? t`not measured`),
+        },
+        { head: t`Incidents`, kind: "figure", cell: (line) => <Incidents line={line} /> },
+        { head: t`Latency of the median hour`, kind: "figure", cell: ({ typicalP50Ms }) => latencyText(typicalP50Ms) },
+        { head: t`Its 95th percentile`, kind: "figure", cell: ({ typicalP95Ms }) => latencyText(typicalP95Ms) },
+        { head: t`Longest incident`, kind: "figure", cell: (line) => isVenue(line) && longestText(line) },
       ]}
     />
   );
 }
 
-const notMeasured = "not measured";
-
 function titleOf({ rank, rows }: RankGroup): string {
-  if (rank === null) return "Not measured enough: less than half of the minutes, so there is no uptime";
-  if (rows.length === 1) return `Rank ${rank}`;
-  return `Rank ${rank}, shared by ${rows.length} venues: the measurements do not separate them (the least trouble first)`;
+  if (rank === null) return t`Not measured enough: less than half of the minutes, so there is no uptime`;
+  if (rows.length === 1) return t`Rank ${rank}`;
+  return t`Rank ${rank}, shared by ${rows.length} venues: the measurements do not separate them (the least trouble first)`;
 }
 
 function Name({ line }: { line: Line }) {
-  if (!isVenue(line)) return <>{line.venues === 1 ? "This venue" : `All ${line.venues} venues together`}</>;
+  if (!isVenue(line)) return <>{plural(line.venues, "This venue", "All {0} venues together")}</>;
   return (
     <a href={`/venues/${line.id}`}>
       <bdi>{line.name}</bdi>
@@ -192,7 +194,7 @@ function Name({ line }: { line: Line }) {
 function Uptime({ line: { uptimePct, withoutMaintenance } }: { line: Line }) {
   return (
     <>
-      {uptimePct === null ? "not enough measured" : <b>{percentText(uptimePct)}</b>}
+      {uptimePct === null ? t`not enough measured` : <b>{percentText(uptimePct)}</b>}
       {withoutMaintenance !== null && (
         <>
           <br />
@@ -205,11 +207,11 @@ function Uptime({ line: { uptimePct, withoutMaintenance } }: { line: Line }) {
 
 function Bounds({ line, start }: { line: Line; start: number | null }) {
   const { uptimePct: uptime, uptimePctLow: low, uptimePctHigh: high } = line;
-  if (low === null) return <>{notMeasured}</>;
+  if (low === null) return <>{t`not measured`}</>;
   return (
     <>
       {uptime !== null && start !== null && low >= start && <UptimeInterval {...{ low, uptime, start }} high={high!} />}
-      {`${low} to ${percentText(high!)}`}
+      {t`${numberText(low)} to ${percentText(high!)}`}
     </>
   );
 }
@@ -220,22 +222,22 @@ function Incidents({ line }: { line: Line }) {
   return (
     <>
       {incidents === 0 ? 0 : <a href={`/incidents?venue=${id}&days=${days}`}>{incidents}</a>}
-      {openIncidents > 0 && `, ${openIncidents} open`}
+      {openIncidents > 0 && `, ${t`${openIncidents} open`}`}
     </>
   );
 }
 
 function latencyText(ms: number | null): string {
-  return ms === null ? "too few answers" : msText(ms);
+  return ms === null ? t`too few answers` : msText(ms);
 }
 
 function longestText({ longestIncidentSeconds: seconds }: ReliabilityRow): string {
-  return seconds === null ? "none" : durationText(seconds * 1000);
+  return seconds === null ? t`none` : durationText(seconds * 1000);
 }
 
 function healthyText(row: ReliabilityRow): string {
   const share = healthyPct(row);
-  return share === null ? "unknown" : percentText(share);
+  return share === null ? t`unknown` : percentText(share);
 }
 
 /** The share of the measured minutes without any trouble, never rounded up; null where there is no uptime. */
@@ -319,20 +321,23 @@ function ExcludedPeriods({ data, regionNames }: ExcludedPeriodsProps) {
   const minutes = excluded.reduce((sum, { minutes }) => sum + minutes, 0);
   return (
     <section aria-labelledby="excluded">
-      <h2 id="excluded">What does not count</h2>
+      <h2 id="excluded">{t`What does not count`}</h2>
       <p>
         {excluded.length === 0
-          ? "Every measured minute of every region counts: no region was impaired."
+          ? t`Every measured minute of every region counts: no region was impaired.`
           : excludedSumText(excluded.length, counted(minutes, "minute"))}
       </p>
       <ul>
         {excluded.slice(0, mostPeriods).map(({ region, from, to, minutes, reason, venues: ids }) => (
           <li key={`${region} ${from}`}>
-            <a href={`/regions#${region}`}>{isolated(regionNames.get(region) ?? region)}</a> was left out for{" "}
-            {counted(minutes, "minute")}, from <Instant at={from} now={generatedAt} /> until{" "}
-            {to === null ? "now, and it still lasts" : <Instant at={to} now={generatedAt} />}.{" "}
+            {periodText(
+              <a href={`/regions#${region}`}>{isolated(regionNames.get(region) ?? region)}</a>,
+              counted(minutes, "minute"),
+              <Instant at={from} now={generatedAt} />,
+              to && <Instant at={to} now={generatedAt} />,
+            )}{" "}
             {compareWords.reasons[reason] ?? reason}.{" "}
-            {`Recognised by ${nameList(ids.map((id) => names.get(id) ?? id))}.`}
+            {t`Recognised by ${nameList(ids.map((id) => names.get(id) ?? id))}.`}
           </li>
         ))}
       </ul>
@@ -341,10 +346,25 @@ function ExcludedPeriods({ data, regionNames }: ExcludedPeriodsProps) {
   );
 }
 
+function periodText(region: VNode, minutes: string, from: VNode, to: VNode | null | ""): ComponentChildren {
+  return to
+    ? t`${region} was left out for ${minutes}, from ${from} until ${to}.`
+    : t`${region} was left out for ${minutes}, from ${from} until now, and it still lasts.`;
+}
+
 function excludedSumText(count: number, minutes: string): string {
-  return `${count === 1 ? "One period is" : `${count} periods are`} left out of all figures above, ${minutes} in all. A region had trouble of its own then, so what it saw is not counted.`;
+  return plural(
+    count,
+    "One period is left out of all figures above, {1} in all. A region had trouble of its own then, so what it saw is not counted.",
+    "{0} periods are left out of all figures above, {1} in all. A region had trouble of its own then, so what it saw is not counted.",
+    minutes,
+  );
 }
 
 function olderExcludedText(count: number): string {
-  return `${count} older ${count === 1 ? "period is" : "periods are"} listed in the JSON of this page.`;
+  return plural(
+    count,
+    "{0} older period is listed in the JSON of this page.",
+    "{0} older periods are listed in the JSON of this page.",
+  );
 }

@@ -1,7 +1,10 @@
 import type { AnswerAsPage, ProblemBody, ProblemPage } from "../api/problem.js";
+import { editionFor, setLanguageHeaders } from "./edition.js";
 import { exactText, isolated } from "./format.js";
+import { inLanguage, plural, t } from "./language.js";
 import { embedPolicy, makeRendered, pagePolicy } from "./page-answer.js";
 import { type PageProps, pageText, plainShell, type Shell } from "./page.js";
+import { InEnglish } from "./parts.js";
 import { Table } from "./table.js";
 
 /** Makes what answers with a problem as a page. It sets no header before the page is rendered. */
@@ -13,7 +16,11 @@ export function errorPages({ brand }: Pick<Shell, "brand">): AnswerAsPage {
     const retryAfterS = Number(response.getHeader("Retry-After") ?? 0);
     const content = () => errorPage(problem, retryAfterS, page);
     const key = JSON.stringify([problem, retryAfterS, page.venue]);
-    const text = page.form ? pageText(content(), shell) : rendered(key, [], content).plain;
+    const edition = editionFor(response.req);
+    const text = page.form
+      ? inLanguage(edition.language, () => pageText(content(), shell, undefined, edition))
+      : rendered(key, [], content, edition).plain;
+    setLanguageHeaders(response, edition);
     // a frame that refused the page of an error would stay empty, since nothing in it could load it again
     const isFramed = response.req.path.startsWith("/embed/");
     response.setHeader("Content-Security-Policy", isFramed ? embedPolicy : pagePolicy);
@@ -24,14 +31,15 @@ export function errorPages({ brand }: Pick<Shell, "brand">): AnswerAsPage {
 
 // What went wrong with a request, for people: what a problem document says to programs.
 
-const errorHeadings = {
-  400: "We do not understand this address",
-  404: "There is no such page",
-  405: "This can only be read",
-  429: "Too many requests from your address",
-  500: "This is our fault",
-  503: "We cannot read our own data at the moment",
-} as Record<number, string>;
+const errorHeadings = () =>
+  ({
+    400: t`We do not understand this address`,
+    404: t`There is no such page`,
+    405: t`This can only be read`,
+    429: t`Too many requests from your address`,
+    500: t`This is our fault`,
+    503: t`We cannot read our own data at the moment`,
+  }) as Record<number, string>;
 
 /** @param retryAfterS as in Retry-After; 0 where there is none */
 export function errorPage(problem: ProblemBody, retryAfterS: number, { venue, form }: ProblemPage = {}): PageProps {
@@ -44,32 +52,26 @@ export function errorPage(problem: ProblemBody, retryAfterS: number, { venue, fo
     children: (
       <div class="document">
         <h1>{heading}</h1>
-        <p class="minor">
-          Error {status}: {title}
-        </p>
+        <p class="minor">{t`Error ${status}: ${(<InEnglish>{title}</InEnglish>)}`}</p>
         {retractedAt !== undefined ? (
           <Retraction at={retractedAt} reason={problem.reason!} />
         ) : venue !== undefined ? (
           <MeantVenue near={venue.near} />
         ) : (
-          explanationOf(problem, retryAfterS).map((text) => (
-            <p key={text}>
-              <bdi>{text}</bdi>
-            </p>
-          ))
+          <Explanation {...{ problem, retryAfterS }} />
         )}
         {errors !== undefined && <BadParameters errors={errors} />}
         {form}
-        <h2>Where to go from here</h2>
+        <h2>{t`Where to go from here`}</h2>
         <ul>
           <li>
-            <a href="/">Board</a>
+            <a href="/">{t`Board`}</a>
           </li>
           <li>
-            <a href="/incidents">Incidents</a>
+            <a href="/incidents">{t`Incidents`}</a>
           </li>
           <li>
-            <a href="/docs/api">API reference</a>
+            <a href="/docs/api">{t`API reference`}</a>
           </li>
         </ul>
       </div>
@@ -78,8 +80,8 @@ export function errorPage(problem: ProblemBody, retryAfterS: number, { venue, fo
 }
 
 function headingOf({ status, title, retractedAt }: ProblemBody, venue: ProblemPage["venue"]): string {
-  if (retractedAt !== undefined) return "This incident was retracted";
-  return venue === undefined ? (errorHeadings[status] ?? title) : `No venue “${isolated(venue.asked)}”`;
+  if (retractedAt !== undefined) return t`This incident was retracted`;
+  return venue === undefined ? (errorHeadings()[status] ?? title) : t`No venue “${isolated(venue.asked)}”`;
 }
 
 function MeantVenue({ near }: { near: NonNullable<ProblemPage["venue"]>["near"] }) {
@@ -87,41 +89,67 @@ function MeantVenue({ near }: { near: NonNullable<ProblemPage["venue"]>["near"] 
     <p>
       {near !== null && (
         <>
-          Did you mean{" "}
-          <a href={`/venues/${near.id}`}>
-            <bdi>{near.name}</bdi>
-          </a>
-          ?{" "}
+          {t`Did you mean ${(
+            <a href={`/venues/${near.id}`}>
+              <bdi>{near.name}</bdi>
+            </a>
+          )}?`}{" "}
         </>
       )}
-      <a href="/#venues">All venues</a>
+      <a href="/#venues">{t`All venues`}</a>
     </p>
   );
 }
 
-/** The detail of a problem may repeat what the client sent, in any script. */
-function explanationOf({ status, detail }: ProblemBody, retryAfterS: number): string[] {
+function Explanation({ problem: { status, detail }, retryAfterS }: { problem: ProblemBody; retryAfterS: number }) {
   // the rest of the detail names a header, which people do not see
   if (status === 429)
-    return [
-      `${detail.split(". ")[0]!}. The page tries again by itself in ${retryAfterS} ${retryAfterS === 1 ? "second" : "seconds"}.`,
-    ];
-  if (status === 503) return [detail, "This says nothing about any venue. The page tries again by itself."];
-  return status === 500 ? [detail, "This says nothing about any venue."] : [detail];
+    return (
+      <>
+        <p>
+          <Message text={`${detail.split(". ")[0]!}.`} />
+        </p>
+        <p>
+          {plural(
+            retryAfterS,
+            "The page tries again by itself in {0} second.",
+            "The page tries again by itself in {0} seconds.",
+          )}
+        </p>
+      </>
+    );
+  return (
+    <>
+      <p>
+        <Message text={detail} />
+      </p>
+      {status === 500 && <p>{t`This says nothing about any venue.`}</p>}
+      {status === 503 && <p>{t`This says nothing about any venue. The page tries again by itself.`}</p>}
+    </>
+  );
+}
+
+/** May repeat what the client sent, in any script. */
+function Message({ text }: { text: string }) {
+  return (
+    <bdi>
+      <InEnglish>{text}</InEnglish>
+    </bdi>
+  );
 }
 
 function Retraction({ at, reason }: { at: string; reason: string }) {
   return (
     <>
-      <p>We no longer claim that it happened. It counts in no list and no figure.</p>
+      <p>{t`We no longer claim that it happened. It counts in no list and no figure.`}</p>
       <dl>
-        <dt>When</dt>
+        <dt>{t`When`}</dt>
         <dd>
           <time dateTime={at} data-exact>
             {exactText(at)}
           </time>
         </dd>
-        <dt>Why</dt>
+        <dt>{t`Why`}</dt>
         <dd>
           <bdi>{reason}</bdi>
         </dd>
@@ -133,11 +161,11 @@ function Retraction({ at, reason }: { at: string; reason: string }) {
 function BadParameters({ errors }: { errors: NonNullable<ProblemBody["errors"]> }) {
   return (
     <Table
-      caption="What we could not read in the address"
+      caption={t`What we could not read in the address`}
       rows={errors}
       columns={[
-        { head: "Parameter", cell: ({ parameter }) => <code>{parameter}</code> },
-        { head: "What we expected, and what came", kind: "words", cell: ({ message }) => <bdi>{message}</bdi> },
+        { head: t`Parameter`, cell: ({ parameter }) => <code>{parameter}</code> },
+        { head: t`What we expected, and what came`, kind: "words", cell: ({ message }) => <Message text={message} /> },
       ]}
     />
   );

@@ -1,12 +1,12 @@
 /** Instants, durations and figures as the pages write them. */
-import { language } from "./words.js";
+import { language, type Language, locale, numberText, plural, t } from "./language.js";
 
-const unitNames = {
-  second: ["second", "seconds"],
-  minute: ["minute", "minutes"],
-  hour: ["hour", "hours"],
-  day: ["day", "days"],
-} as Record<"second" | "minute" | "hour" | "day", [one: string, many: string]>;
+const unitTexts = {
+  second: (count: number) => plural(count, "{0} second", "{0} seconds"),
+  minute: (count: number) => plural(count, "{0} minute", "{0} minutes"),
+  hour: (count: number) => plural(count, "{0} hour", "{0} hours"),
+  day: (count: number) => plural(count, "{0} day", "{0} days"),
+};
 
 const dayMs = 86_400_000;
 
@@ -29,20 +29,35 @@ export function exactText(iso: string): string {
 
 /** `25 Nov`, with the year if it is another than that of `now`. */
 export function dayText(day: string, now: string): string {
-  const format = day.slice(0, 4) === now.slice(0, 4) ? dayAndMonth : dayMonthYear;
-  return format.format(new Date(`${day.slice(0, 10)}T00:00:00Z`));
+  const form = day.slice(0, 4) === now.slice(0, 4) ? "dayAndMonth" : "dayMonthYear";
+  return formats()[form].format(new Date(`${day.slice(0, 10)}T00:00:00Z`));
 }
 
 /** `Sat 28 Nov` */
 export function weekdayText(day: string, now: string): string {
-  return `${weekday.format(new Date(`${day.slice(0, 10)}T00:00:00Z`))} ${dayText(day, now)}`;
+  return t`${formats().weekday.format(new Date(`${day.slice(0, 10)}T00:00:00Z`))} ${dayText(day, now)}`;
 }
 
-const weekday = new Intl.DateTimeFormat(`${language}-GB`, { weekday: "short", timeZone: "UTC" });
-const dayAndMonth = new Intl.DateTimeFormat(`${language}-GB`, { day: "numeric", month: "short", timeZone: "UTC" });
-const dayMonthYear = new Intl.DateTimeFormat(`${language}-GB`, {
-  ...{ day: "numeric", month: "short", year: "numeric", timeZone: "UTC" },
-});
+type Formats = ReturnType<typeof makeFormats>;
+
+const known = new Map<Language, Formats>();
+
+function formats(): Formats {
+  const made = known.get(language()) ?? makeFormats();
+  known.set(language(), made);
+  return made;
+}
+
+function makeFormats() {
+  const formatOf = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(locale(), { ...options, timeZone: "UTC" });
+  return {
+    weekday: formatOf({ weekday: "short" }),
+    dayAndMonth: formatOf({ day: "numeric", month: "short" }),
+    dayMonthYear: formatOf({ day: "numeric", month: "short", year: "numeric" }),
+    list: new Intl.ListFormat(locale(), { type: "conjunction" }),
+  };
+}
 
 const durationUnits = [
   ["d", dayMs],
@@ -51,7 +66,10 @@ const durationUnits = [
   ["s", 1000],
 ] as const;
 
-/** In its two largest units, without parts that are zero: `3 d 4 h`, `12 min`, `1 min 55 s`, `0 s`. */
+/**
+ * In its two largest units, without parts that are zero: `3 d 4 h`, `12 min`, `1 min 55 s`, `0 s`. The symbols of units
+ * are those of all languages.
+ */
 export function durationText(ms: number): string {
   const largest = durationUnits.findIndex(([, unitMs]) => ms >= unitMs);
   const shown = largest === -1 ? [] : durationUnits.slice(largest, largest + 2);
@@ -68,12 +86,11 @@ export function durationText(ms: number): string {
 /** A short time exactly: `500 ms`, `12.5 s`, `3 min`. */
 export function spanText(ms: number): string {
   if (ms < 1_000) return msText(ms);
-  return ms < 120_000 ? `${Math.round(ms / 100) / 10}\u00a0s` : durationText(ms);
+  return ms < 120_000 ? `${numberText(Math.round(ms / 100) / 10)}\u00a0s` : durationText(ms);
 }
 
-export function counted(count: number, unit: keyof typeof unitNames): string {
-  const [one, many] = unitNames[unit];
-  return `${count} ${count === 1 ? one : many}`;
+export function counted(count: number, unit: keyof typeof unitTexts): string {
+  return unitTexts[unit](count);
 }
 
 export function sinceMs(iso: string, now: string): number {
@@ -82,16 +99,16 @@ export function sinceMs(iso: string, now: string): number {
 
 /** Digits as published, never rounded up: 99.9996 must not read 100. */
 export function percentText(percent: number): string {
-  return `${percent}\u00a0%`;
+  return `${numberText(percent)}\u00a0%`;
 }
 
 export function msText(ms: number): string {
-  return ms >= 10_000 ? `${Math.round(ms / 1000)}\u00a0s` : `${ms}\u00a0ms`;
+  return ms >= 10_000 ? `${Math.round(ms / 1000)}\u00a0s` : `${numberText(ms)}\u00a0ms`;
 }
 
 /** `2.8 s` */
 export function secondsText(ms: number): string {
-  return `${(ms / 1000).toFixed(1)}\u00a0s`;
+  return `${numberText((ms / 1000).toFixed(1))}\u00a0s`;
 }
 
 /**
@@ -105,29 +122,38 @@ export function isolated(name: string): string {
 /** `OKX, Kraken and 13 more`. */
 export function nameList(names: readonly string[], most = 5): string {
   const shown = names.length > most + 1 ? names.slice(0, most) : [...names];
-  const last = names.length > shown.length ? `${names.length - shown.length} more` : null;
-  const texts = shown.map(isolated);
-  const end = last ?? texts.pop() ?? "";
-  return texts.length === 0 ? end : `${texts.join(", ")} and ${end}`;
+  const more = names.length - shown.length;
+  return formats().list.format([...shown.map(isolated), ...(more > 0 ? [moreText(more)] : [])]);
+}
+
+/** The end of a list that is cut short. */
+export function moreText(count: number): string {
+  return t`${count} more`;
 }
 
 /** `in all 3 regions`, of those whose votes count */
 export function whereText({ saw, of }: { saw: number; of: number }): string {
   if (saw === of)
-    return of === 1 ? "in the only region that counts" : of === 2 ? "in both regions" : `in all ${of} regions`;
-  return `in ${saw} of ${of} regions`;
+    return of === 1 ? t`in the only region that counts` : of === 2 ? t`in both regions` : t`in all ${of} regions`;
+  return t`in ${saw} of ${of} regions`;
 }
 
 /** `announced maintenance until 09:00 UTC`; if our incident went on after it, that this overran it. */
 export function maintenanceText({ until, overran }: MaintenanceTimes, now: string): string {
-  const planned = until === null ? "with no stated end" : `until ${instantText(until, now)}`;
-  return `announced maintenance ${planned}${overran ? ", which it overran" : ""}`;
+  if (until === null)
+    return overran
+      ? t`announced maintenance with no stated end, which it overran`
+      : t`announced maintenance with no stated end`;
+  const end = instantText(until, now);
+  return overran ? t`announced maintenance until ${end}, which it overran` : t`announced maintenance until ${end}`;
 }
 
 /** `99.98 % without 90 minutes of announced maintenance` */
 export function withoutMaintenanceText({ uptimePct, maintenanceMinutes }: UptimeOutside): string {
-  const minutes = `${counted(maintenanceMinutes, "minute")} of announced maintenance`;
-  return uptimePct === null ? `not enough measured without ${minutes}` : `${percentText(uptimePct)} without ${minutes}`;
+  const minutes = counted(maintenanceMinutes, "minute");
+  return uptimePct === null
+    ? t`not enough measured without ${minutes} of announced maintenance`
+    : t`${percentText(uptimePct)} without ${minutes} of announced maintenance`;
 }
 
 interface UptimeOutside {

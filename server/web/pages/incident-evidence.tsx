@@ -1,7 +1,8 @@
 import type { TypeOf } from "../api/shapes.js";
 import { incidentDetailResponse } from "../board/incident.js";
 import { isolated, msText, secondsText } from "./format.js";
-import { ExactInstant, StateWord, vantageText } from "./parts.js";
+import { plural, t, texts } from "./language.js";
+import { ExactInstant, InEnglish, StateWord, vantageText } from "./parts.js";
 import { type Column, Table } from "./table.js";
 import { faultMeanings, incidentPageWords } from "./words.js";
 
@@ -19,23 +20,23 @@ interface Tally {
   confirming: number;
 }
 
-const decisionNames = {
-  opening: "Opening,",
-  escalation: "Escalation to an outage,",
-  closing: "Closing,",
-};
+const decisionNames = texts({
+  opening: () => t`Opening,`,
+  escalation: () => t`Escalation to an outage,`,
+  closing: () => t`Closing,`,
+});
 
-const votesOf = {
-  opening: "Votes at the opening",
-  escalation: "Votes at the escalation",
-  closing: "Votes at the closing",
-};
+const votesOf = texts({
+  opening: () => t`Votes at the opening`,
+  escalation: () => t`Votes at the escalation`,
+  closing: () => t`Votes at the closing`,
+});
 
 const tallyTexts = {
   opening: ({ bad, counted, quorum, confirming }: Tally) =>
-    `${bad} of ${counted} regions with a vote saw it degraded or down; ${quorum} were needed. ${confirming} had seen it for long enough to confirm it.`,
+    t`${bad} of ${counted} regions with a vote saw it degraded or down; ${quorum} were needed. ${confirming} had seen it for long enough to confirm it.`,
   closing: ({ bad, counted, quorum }: Tally) =>
-    `${bad} of ${counted} regions with a vote still saw it degraded or down; ${quorum} would be needed.`,
+    t`${bad} of ${counted} regions with a vote still saw it degraded or down; ${quorum} would be needed.`,
 };
 
 type Decision = "opening" | "escalation" | "closing";
@@ -45,14 +46,14 @@ export function Evidence({ detail, regionNames }: { detail: IncidentDetail; regi
   const { opening, escalation, closing } = detail.evidence;
   return (
     <>
-      <p>At each decision, every region votes with its newest samples. These are the votes as they were then.</p>
+      <p>{t`At each decision, every region votes with its newest samples. These are the votes as they were then.`}</p>
       <Votes decision="opening" votes={opening} regionNames={regionNames} />
       {escalation && <Votes decision="escalation" votes={escalation} regionNames={regionNames} />}
       {closing &&
         ("votes" in closing ? (
           <Votes decision="closing" votes={closing} regionNames={regionNames} />
         ) : (
-          <p>The incident was closed without votes: {closing.reason}.</p>
+          <p>{t`The incident was closed without votes: ${(<InEnglish>{closing.reason}</InEnglish>)}.`}</p>
         ))}
     </>
   );
@@ -81,7 +82,7 @@ function Votes({ decision, votes, regionNames }: VotesProps) {
         })}{" "}
         {published !== undefined &&
           vantages !== undefined &&
-          `We measure from ${published} ${published === 1 ? "region" : "regions"}; those that voted measured from ${vantages} ${vantages === 1 ? "place" : "different places"}.`}
+          t`We measure from ${plural(published, "{0} region", "{0} regions")}; those that voted measured from ${plural(vantages, "{0} place", "{0} different places")}.`}
       </p>
       {votes.votes.length === 0 ? (
         <p>{incidentPageWords.noVotes}</p>
@@ -91,7 +92,7 @@ function Votes({ decision, votes, regionNames }: VotesProps) {
       <NotCounted regions={votes.notCounted} regionNames={regionNames} />
       {notes?.map((note) => (
         <p key={note} class="minor">
-          {note}
+          <InEnglish>{note}</InEnglish>
         </p>
       ))}
     </>
@@ -102,19 +103,15 @@ function NotCounted({ regions, regionNames }: { regions: DecisionVotes["notCount
   if (regions.length === 0) return null;
   return (
     <>
-      <p>Regions without a vote:</p>
+      <p>{t`Regions without a vote:`}</p>
       <ul>
         {regions.map(({ region, reason, newestAt, vantage }) => (
           <li key={region}>
-            {shownRegionName(regionNames, region)}: {isolated(reason)}.{" "}
-            {newestAt === null ? (
-              "We have no sample of it."
-            ) : (
-              <>
-                Its newest sample was of <ExactInstant at={newestAt} />.
-              </>
-            )}{" "}
-            <span class="minor">{`Measured from: ${vantageText(vantage, "place not known")}.`}</span>
+            {shownRegionName(regionNames, region)}: <InEnglish>{isolated(reason)}</InEnglish>.{" "}
+            {newestAt === null
+              ? t`We have no sample of it.`
+              : t`Its newest sample was of ${(<ExactInstant at={newestAt} />)}.`}{" "}
+            <span class="minor">{t`Measured from: ${vantageText(vantage, t`place not known`)}.`}</span>
           </li>
         ))}
       </ul>
@@ -137,16 +134,16 @@ function VoteTable({ label, votes, regionNames }: VoteTableProps) {
       caption={label}
       rows={votes}
       columns={[
-        { head: "Region", cell: ({ region }) => shownRegionName(regionNames, region) },
-        { head: "State", cell: ({ vote }) => <StateWord state={vote} /> },
-        { head: "Samples", kind: "figure", cell: ({ samples }) => samples },
-        { head: "Failed", kind: "figure", cell: ({ bad }) => bad },
-        { head: "Slow", kind: "figure", cell: ({ slow }) => slow },
-        { head: "Bad in a row", kind: "figure", cell: ({ badRun }) => badRun },
-        { head: "Faults", kind: "words", cell: faultsOf },
-        { head: "Median (expected)", kind: "figure", cell: latencyOf },
-        { head: "Age of newest", kind: "figure", cell: ({ ageMs }) => secondsText(ageMs) },
-        { head: "Measured from", kind: "words", cell: (vote) => <Origin vote={vote} /> },
+        { head: t`Region`, cell: ({ region }) => shownRegionName(regionNames, region) },
+        { head: t`State`, cell: ({ vote }) => <StateWord state={vote} /> },
+        { head: t`Samples`, kind: "figure", cell: ({ samples }) => samples },
+        { head: t`Failed`, kind: "figure", cell: ({ bad }) => bad },
+        { head: t`Slow`, kind: "figure", cell: ({ slow }) => slow },
+        { head: t`Bad in a row`, kind: "figure", cell: ({ badRun }) => badRun },
+        { head: t`Faults`, kind: "words", cell: faultsOf },
+        { head: t`Median (expected)`, kind: "figure", cell: latencyOf },
+        { head: t`Age of newest`, kind: "figure", cell: ({ ageMs }) => secondsText(ageMs) },
+        { head: t`Measured from`, kind: "words", cell: (vote) => <Origin vote={vote} /> },
       ]}
     />
   );
@@ -158,29 +155,25 @@ function faultsOf({ faults, unserved = 0, partial, refusal }: RegionVote): strin
   const parts = counts
     .sort(([, one], [, other]) => other - one)
     .map(([fault, count]) => `${count} × ${faultMeanings[fault]}`);
-  if (unserved > 0) parts.push(`${unserved} could not be tried, because the venue prevented it`);
-  if (partial) parts.push(`failing in part: ${partial.bad} of ${partial.samples} over several minutes`);
-  if (refusal) parts.push(`the venue's words: “${isolated(refusal)}”`);
-  return parts.length === 0 ? "none" : parts.join("; ");
+  if (unserved > 0) parts.push(t`${unserved} could not be tried, because the venue prevented it`);
+  if (partial) parts.push(t`failing in part: ${partial.bad} of ${partial.samples} over several minutes`);
+  if (refusal) parts.push(t`the venue's words: “${isolated(refusal)}”`);
+  return parts.length === 0 ? t`none` : parts.join("; ");
 }
 
 function latencyOf({ answers, p50Ms, typicalP50Ms }: RegionVote): string {
   // a stream never has answers
-  if (answers === 0 && typicalP50Ms === null) return "none";
+  if (answers === 0 && typicalP50Ms === null) return t`none`;
   return `${msOrUnknown(p50Ms)} (${msOrUnknown(typicalP50Ms)})`;
 }
 
 function Origin({ vote: { vantage, machine, probeVersion } }: { vote: RegionVote }) {
   return (
     <>
-      {vantageText(vantage, "place not known")}
+      {vantageText(vantage, t`place not known`)}
       <span class="minor">
-        {machine && (
-          <>
-            , machine <code>{machine.slice(0, 8)}</code>
-          </>
-        )}
-        {probeVersion !== null && `, probe ${probeVersion}`}
+        {machine && <>, {t`machine ${(<code>{machine.slice(0, 8)}</code>)}`}</>}
+        {probeVersion !== null && `, ${t`probe ${probeVersion}`}`}
       </span>
     </>
   );
@@ -195,21 +188,21 @@ export function ErrorTable({ errors, regionNames }: { errors: Errors; regionName
   const all = Object.fromEntries(faults.map(({ fault, count }) => [fault, count]));
   const rows = [
     ...regions.map(({ region, ...row }) => ({ ...row, name: shownRegionName(regionNames, region) })),
-    { name: "All regions", samples, bad, faults: all },
+    { name: t`All regions`, samples, bad, faults: all },
   ];
   return (
     <Table
-      caption="Samples in the minutes of the incident, by region and fault"
+      caption={t`Samples in the minutes of the incident, by region and fault`}
       rows={rows}
       columns={[
-        { head: "Region", cell: ({ name }) => name },
+        { head: t`Region`, cell: ({ name }) => name },
         {
-          head: "Samples",
+          head: t`Samples`,
           kind: "figure",
           span: ({ samples }) => (samples === 0 ? 2 + faults.length : 1),
-          cell: ({ samples }) => (samples === 0 ? "not measured" : samples),
+          cell: ({ samples }) => (samples === 0 ? t`not measured` : samples),
         },
-        { head: "Failed", kind: "figure", cell: ({ bad }) => bad },
+        { head: t`Failed`, kind: "figure", cell: ({ bad }) => bad },
         ...faults.map(({ fault }): Column<(typeof rows)[number]> => ({
           head: `${faultMeanings[fault]} (${fault})`,
           kind: "figure",
@@ -220,15 +213,15 @@ export function ErrorTable({ errors, regionNames }: { errors: Errors; regionName
   );
 }
 
-const latencySourceNotes = {
-  component: "This is the latency of the endpoint itself.",
-  "venue-rest": "A stream has no latency of its own; this is that of the venue's endpoints.",
-};
+const latencySourceNotes = texts({
+  component: () => t`This is the latency of the endpoint itself.`,
+  "venue-rest": () => t`A stream has no latency of its own; this is that of the venue's endpoints.`,
+});
 
-const bucketNotes = {
-  minute: "It is kept by whole minutes, so a short incident includes some time before and after it.",
-  hour: "It is kept by whole hours, since the incident lasted longer than a day.",
-};
+const bucketNotes = texts({
+  minute: () => t`It is kept by whole minutes, so a short incident includes some time before and after it.`,
+  hour: () => t`It is kept by whole hours, since the incident lasted longer than a day.`,
+});
 
 interface LatencyTableProps {
   latency: IncidentDetail["latency"];
@@ -237,10 +230,11 @@ interface LatencyTableProps {
 
 /** Median latency in the day before and during the incident, with bars on one scale. */
 export function LatencyTable({ latency, regionNames }: LatencyTableProps) {
-  if (latency === null) return <p>Not known: there was no good answer in the day before, nor during the incident.</p>;
+  if (latency === null)
+    return <p>{t`Not known: there was no good answer in the day before, nor during the incident.`}</p>;
   const { source, bucketMs, before, during, regions } = latency;
   const all = {
-    name: "All regions",
+    name: t`All regions`,
     ...{ beforeP50Ms: before.p50Ms, beforeAnswers: before.answers },
     // a percentile of some regions would stand beside a median of all
     p95Ms: regions.every(({ p95Ms }) => p95Ms !== null) ? during.p95Ms : null,
@@ -254,20 +248,20 @@ export function LatencyTable({ latency, regionNames }: LatencyTableProps) {
         {latencySourceNotes[source]} {bucketNotes[bucketMs < 3_600_000 ? "minute" : "hour"]}
       </p>
       <Table
-        caption="Latency of good answers, by region"
+        caption={t`Latency of good answers, by region`}
         rows={rows}
         columns={[
-          { head: "Region", cell: ({ name }) => name },
+          { head: t`Region`, cell: ({ name }) => name },
           {
-            head: "Before (outline) and during (filled)",
+            head: t`Before (outline) and during (filled)`,
             cell: (row) => <BeforeAndDuring before={row.beforeP50Ms} during={row.p50Ms} most={most} />,
           },
-          { head: "Median in the day before", kind: "figure", cell: ({ beforeP50Ms }) => msOrUnknown(beforeP50Ms) },
-          { head: "Median during", kind: "figure", cell: ({ p50Ms }) => msOrUnknown(p50Ms) },
-          { head: "95th percentile during", kind: "figure", cell: ({ p95Ms }) => msOrUnknown(p95Ms) },
-          { head: "Slowest median during", kind: "figure", cell: ({ slowestMs }) => msOrUnknown(slowestMs) },
-          { head: "Answers before", kind: "figure", cell: ({ beforeAnswers }) => beforeAnswers },
-          { head: "Answers during", kind: "figure", cell: ({ answers }) => answers },
+          { head: t`Median in the day before`, kind: "figure", cell: ({ beforeP50Ms }) => msOrUnknown(beforeP50Ms) },
+          { head: t`Median during`, kind: "figure", cell: ({ p50Ms }) => msOrUnknown(p50Ms) },
+          { head: t`95th percentile during`, kind: "figure", cell: ({ p95Ms }) => msOrUnknown(p95Ms) },
+          { head: t`Slowest median during`, kind: "figure", cell: ({ slowestMs }) => msOrUnknown(slowestMs) },
+          { head: t`Answers before`, kind: "figure", cell: ({ beforeAnswers }) => beforeAnswers },
+          { head: t`Answers during`, kind: "figure", cell: ({ answers }) => answers },
         ]}
       />
     </>
@@ -275,7 +269,7 @@ export function LatencyTable({ latency, regionNames }: LatencyTableProps) {
 }
 
 function msOrUnknown(ms: number | null): string {
-  return ms === null ? "unknown" : msText(ms);
+  return ms === null ? t`unknown` : msText(ms);
 }
 
 const drawingWidth = 120;
@@ -290,8 +284,8 @@ interface BeforeAndDuringProps {
 
 /** Two bars, an outline for before and a filled one for during. Its figures stand in the same row of the table. */
 function BeforeAndDuring({ before, during, most }: BeforeAndDuringProps) {
-  const textOf = (ms: number | null) => (ms === null ? "not measured" : msText(ms));
-  const label = `Median before: ${textOf(before)}; during: ${textOf(during)}`;
+  const textOf = (ms: number | null) => (ms === null ? t`not measured` : msText(ms));
+  const label = t`Median before: ${textOf(before)}; during: ${textOf(during)}`;
   return (
     <svg class="bars" viewBox={`0 0 ${drawingWidth} 18`} role="img" aria-label={label}>
       {before !== null && <path class="before" d={`M1 1h${lengthOf(before, most)}v6h-${lengthOf(before, most)}z`} />}
@@ -314,25 +308,24 @@ export function Recompute({ detail }: { detail: IncidentDetail }) {
     ...(evidence.closing && "votes" in evidence.closing ? ["closing"] : []),
   ];
   const links = [
-    [`/v1/incidents/${slug}`, "This incident as JSON"],
-    [`/v1/incidents.csv?venue=${venue}`, "The venue's incidents as CSV"],
-    [`/v1/incidents.xlsx?venue=${venue}`, "The same as a workbook (XLSX)"],
-    ["/v1/thresholds", "All limits and their reasons"],
-    ["/checking", "How to check an incident step by step"],
-    ["/rulebook", "How a verdict is reached"],
-    ["/methodology", "How we measure"],
-    ["/comparing", "How we compare ourselves with the venues' notices"],
+    [`/v1/incidents/${slug}`, t`This incident as JSON`],
+    [`/v1/incidents.csv?venue=${venue}`, t`The venue's incidents as CSV`],
+    [`/v1/incidents.xlsx?venue=${venue}`, t`The same as a workbook (XLSX)`],
+    ["/v1/thresholds", t`All limits and their reasons`],
+    ["/checking", t`How to check an incident step by step`],
+    ["/rulebook", t`How a verdict is reached`],
+    ["/methodology", t`How we measure`],
+    ["/comparing", t`How we compare ourselves with the venues' notices`],
   ] as const;
   return (
     <>
       <RawSamples detail={detail} />
       <p>
-        Who has access to the database as an analyst can recompute the votes in one statement. This compares them with
-        those above:
+        {t`Who has access to the database as an analyst can recompute the votes in one statement. This compares them with those above:`}
       </p>
-      <Statement label="Statement that recomputes the votes" text={evidenceStatement(slug, decisions)} />
-      <p>These are the samples of the five minutes before the opening:</p>
-      <Statement label="Statement that lists the samples" text={samplesStatement(slug)} />
+      <Statement label={t`Statement that recomputes the votes`} text={evidenceStatement(slug, decisions)} />
+      <p>{t`These are the samples of the five minutes before the opening:`}</p>
+      <Statement label={t`Statement that lists the samples`} text={samplesStatement(slug)} />
       <ul>
         {links.map(([path, text]) => (
           <li key={path}>
@@ -355,15 +348,15 @@ function RawSamples({ detail: { incident, generatedAt } }: { detail: IncidentDet
   if (!isKept)
     return (
       <p>
-        Raw samples are kept for eight days. Those of this incident are gone, and the votes above are the only record.
+        {t`Raw samples are kept for eight days. Those of this incident are gone, and the votes above are the only record.`}
       </p>
     );
   return (
     <p>
-      The raw samples of this component, from ten minutes before the incident began to five minutes after it closed, are
-      public for eight days: <a href={`${path}.csv?limit=5000`}>as CSV</a>,{" "}
-      <a href={`${path}.xlsx?limit=5000`}>as a workbook</a> or <a href={path}>as JSON</a>.{" "}
-      <a href="/checking#without-the-database">A short script</a> recomputes the votes from them.
+      {t`The raw samples of this component, from ten minutes before the incident began to five minutes after it closed, are public for eight days: ${(
+        <a href={`${path}.csv?limit=5000`}>{t`as CSV`}</a>
+      )}, ${(<a href={`${path}.xlsx?limit=5000`}>{t`as a workbook`}</a>)} or ${(<a href={path}>{t`as JSON`}</a>)}.`}{" "}
+      {t`${(<a href="/checking#without-the-database">{t`A short script`}</a>)} recomputes the votes from them.`}
     </p>
   );
 }

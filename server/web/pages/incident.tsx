@@ -6,6 +6,7 @@ import type { TypeOf } from "../api/shapes.js";
 import { incidentDetailResponse, incidentNamed } from "../board/incident.js";
 import { dataOf } from "../board/snapshot.js";
 import { venueStateResponse } from "../board/venue-state.js";
+import { editionFor } from "./edition.js";
 import { ageText, datedText, durationText, isolated, msText, sinceMs, whereText } from "./format.js";
 import {
   ErrorTable,
@@ -16,6 +17,7 @@ import {
   type IncidentDetail,
   type RegionNames,
 } from "./incident-evidence.js";
+import { t, texts } from "./language.js";
 import { answerPage, type PagesOptions, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import {
@@ -25,13 +27,15 @@ import {
   ExactInstant,
   feedLinks,
   IncidentList,
+  InEnglish,
   Instant,
+  Reason,
   Sign,
   StateWord,
   WebLink,
 } from "./parts.js";
 import { commonFault, isOnlyLimiting } from "./states.js";
-import { faultMeanings, incidentPageWords, noticeWords, verbOf } from "./words.js";
+import { faultMeanings, incidentPageWords, noticeWords } from "./words.js";
 
 type Needs = Pick<PagesOptions, "pool" | "registry" | "incidents" | "boards">;
 
@@ -45,9 +49,8 @@ export function incidentPageRoute(
     const snapshot = await incidentNamed(pool, incidents, slug);
     const detail = dataOf(incidentDetailResponse, snapshot);
     const state = await boards.state(detail.venue.id, null);
-    const body = rendered(`incident ${slug}`, [snapshot, state], () =>
-      incidentPage({ detail, venueNow: state && dataOf(venueStateResponse, state), registry }),
-    );
+    const page = () => incidentPage({ detail, venueNow: state && dataOf(venueStateResponse, state), registry });
+    const body = rendered(`incident ${slug}`, [snapshot, state], page, editionFor(request));
     // unlike the incident, the state of the venue may change
     await answerPage(response, body);
   };
@@ -88,24 +91,28 @@ function incidentPage({ detail, venueNow, registry }: IncidentPageProps): PagePr
         </h1>
         <VenueNow venue={detail.venue} now={venueNow} />
         <p>
-          <CopyButton label="Copy the link to this incident" path={`/incidents/${slug}`} />
+          <CopyButton label={t`Copy the link to this incident`} path={`/incidents/${slug}`} />
         </p>
         <MaintenanceFact detail={detail} />
-        {detail.note !== null && <p>{isolated(detail.note)}</p>}
+        {detail.note !== null && (
+          <p>
+            <InEnglish>{isolated(detail.note)}</InEnglish>
+          </p>
+        )}
         <IncidentFacts detail={detail} regionNames={regionNames} />
-        <h2 id="timeline">What happened when</h2>
+        <h2 id="timeline">{t`What happened when`}</h2>
         <Timeline detail={detail} />
-        <h2 id="evidence">Why we decided so</h2>
+        <h2 id="evidence">{t`Why we decided so`}</h2>
         <Evidence detail={detail} regionNames={regionNames} />
-        <h2 id="errors">Failed samples during the incident</h2>
+        <h2 id="errors">{t`Failed samples during the incident`}</h2>
         <ErrorTable errors={detail.errors} regionNames={regionNames} />
-        <h2 id="latency">Latency before and during the incident</h2>
+        <h2 id="latency">{t`Latency before and during the incident`}</h2>
         <LatencyTable latency={detail.latency} regionNames={regionNames} />
-        <h2 id="official">What the venue says</h2>
+        <h2 id="official">{t`What the venue says`}</h2>
         <OfficialWords detail={detail} />
-        <h2 id="related">Related incidents</h2>
+        <h2 id="related">{t`Related incidents`}</h2>
         <RelatedIncidents detail={detail} registry={registry} />
-        <h2 id="checking">How to check this yourself</h2>
+        <h2 id="checking">{t`How to check this yourself`}</h2>
         <Recompute detail={detail} />
       </>
     ),
@@ -116,16 +123,13 @@ function incidentPage({ detail, venueNow, registry }: IncidentPageProps): PagePr
 function VenueNow({ venue: { id, name }, now }: { venue: IncidentDetail["venue"]; now: VenueState | null }) {
   return (
     <p>
-      <a href={`/venues/${id}`}>
-        <bdi>{name}</bdi> now
-      </a>
-      :{" "}
+      <a href={`/venues/${id}`}>{t`${(<bdi>{name}</bdi>)} now`}</a>:{" "}
       {now === null || now.stale ? (
-        "we cannot tell at the moment."
+        t`we cannot tell at the moment.`
       ) : (
         <>
-          <StateWord state={now.state} fault={commonFault(now.components)} />, since{" "}
-          <Instant at={now.since} now={now.generatedAt} />.
+          <StateWord state={now.state} fault={commonFault(now.components)} />,{" "}
+          {t`since ${(<Instant at={now.since} now={now.generatedAt} />)}`}.
         </>
       )}
     </p>
@@ -137,75 +141,137 @@ function MaintenanceFact({ detail: { incident, generatedAt: now } }: { detail: I
   const { maintenance } = incident;
   if (maintenance === null) return null;
   const { title, url, from, until, announcedAt, overran } = maintenance;
+  const begins = <Instant at={from} now={now} />;
+  const what = <WebLink address={url}>{isolated(title)}</WebLink>;
   return (
     <p>
-      The venue had announced maintenance from <Instant at={from} now={now} />{" "}
-      {until === null ? (
-        "with no stated end"
-      ) : (
-        <>
-          until <Instant at={until} now={now} />
-        </>
-      )}
-      : <WebLink address={url}>{isolated(title)}</WebLink>. We read the announcement at{" "}
-      <ExactInstant at={announcedAt} />.{overran && " The incident lasted longer than the maintenance."} What a venue
-      announces changes no measurement.
+      {until === null
+        ? t`The venue had announced maintenance from ${begins} with no stated end: ${what}.`
+        : t`The venue had announced maintenance from ${begins} until ${(<Instant at={until} now={now} />)}: ${what}.`}{" "}
+      {t`We read the announcement at ${(<ExactInstant at={announcedAt} />)}.`}
+      {overran && ` ${t`The incident lasted longer than the maintenance.`}`}{" "}
+      {t`What a venue announces changes no measurement.`}
     </p>
   );
 }
 
 /**
- * `OKX: Ticker was down for 18 minutes on 28 Nov, 01:13 UTC.`, or `OKX: Ticker has been failing since 28 Nov, 22:42 UTC
- * (4 minutes), …`
+ * `OKX: Ticker was down for 18 min on 28 Nov, 01:13 UTC.`, or `OKX: Ticker has been failing since 28 Nov, 22:42 UTC
+ * (4 min), …`
  */
 function IncidentSentence({ detail }: { detail: IncidentDetail }) {
   const { incident, generatedAt: now } = detail;
-  const { startedAt, lastBadAt, durationSeconds, regions, counted, fault } = incident;
+  const { startedAt, lastBadAt, durationSeconds, regions, counted } = incident;
+  const at = <DatedInstant at={startedAt} now={now} />;
+  if (durationSeconds !== null) return <>{t`${pastText(detail, durationText(durationSeconds * 1000), at)}.`}</>;
+  if (isQuiet(detail)) {
+    const quiet = <Elapsed from={lastBadAt} now={now} />;
+    return (
+      <>
+        {beganText(detail, at)}{" "}
+        {t`Too few regions have seen trouble for the last ${quiet}; the incident is still open.`}
+      </>
+    );
+  }
+  const since = sinceText(detail, at, <Elapsed from={startedAt} now={now} />);
+  return <>{regions.length > 0 ? t`${since}, ${whereText({ saw: regions.length, of: counted })}.` : t`${since}.`}</>;
+}
+
+/** What a component did, or how it was. What was an outage for a part of its time only was failing. */
+type Doing = "limited" | "halted" | "blocked" | "down" | "failing" | "degraded";
+
+/** @param otherwise where the fault says that it fails, and not what the venue does */
+function doingOf({ incident: { fault } }: IncidentDetail, otherwise: Doing): Doing {
+  return fault === "limited" || fault === "halted" || fault === "blocked" ? fault : otherwise;
+}
+
+type Shown = ComponentChildren;
+
+/** @param at a text, or an element that shows the instant */
+function pastText(detail: IncidentDetail, duration: string, at: string): string;
+function pastText(detail: IncidentDetail, duration: string, at: Shown): Shown;
+function pastText(detail: IncidentDetail, duration: string, at: Shown): Shown {
   const subject = subjectOf(detail);
-  const kind = kindOf(detail);
-  if (durationSeconds !== null)
-    return (
-      <>
-        {subject} {incidentPageWords.was(pastKindOf(detail), fault, durationText(durationSeconds * 1000))} on{" "}
-        <DatedInstant at={startedAt} now={now} />.
-      </>
-    );
-  if (isQuiet(detail))
-    return (
-      <>
-        {subject} {`${verbOf(fault)?.began ?? { failing: "began to fail", degraded: "became degraded" }[kind]} at`}{" "}
-        <DatedInstant at={startedAt} now={now} />. Too few regions have seen trouble for the last{" "}
-        <Elapsed from={lastBadAt} now={now} />; the incident is still open.
-      </>
-    );
-  return (
-    <>
-      {subject} {verbOf(fault)?.hasDone ?? `has been ${kind}`} since <DatedInstant at={startedAt} now={now} /> (
-      <Elapsed from={startedAt} now={now} />)
-      {regions.length > 0 && `, ${whereText({ saw: regions.length, of: counted })}`}.
-    </>
-  );
+  switch (doingOf(detail, pastKindOf(detail))) {
+    case "limited":
+      return t`${subject} limited our requests for ${duration} on ${at}`;
+    case "halted":
+      return t`${subject} said that it did not trade for ${duration} on ${at}`;
+    case "blocked":
+      return t`${subject} refused our region for ${duration} on ${at}`;
+    case "down":
+      return t`${subject} was down for ${duration} on ${at}`;
+    case "failing":
+      return t`${subject} was failing for ${duration} on ${at}`;
+    case "degraded":
+      return t`${subject} was degraded for ${duration} on ${at}`;
+  }
+}
+
+function beganText(detail: IncidentDetail, at: Shown): Shown {
+  const subject = subjectOf(detail);
+  switch (doingOf(detail, kindOf(detail))) {
+    case "limited":
+      return t`${subject} began to limit our requests at ${at}.`;
+    case "halted":
+      return t`${subject} began to say that it does not trade at ${at}.`;
+    case "blocked":
+      return t`${subject} began to refuse our region at ${at}.`;
+    case "degraded":
+      return t`${subject} became degraded at ${at}.`;
+    default:
+      return t`${subject} began to fail at ${at}.`;
+  }
+}
+
+function sinceText(detail: IncidentDetail, at: Shown, elapsed: Shown): Shown {
+  const subject = subjectOf(detail);
+  switch (doingOf(detail, kindOf(detail))) {
+    case "limited":
+      return t`${subject} has limited our requests since ${at} (${elapsed})`;
+    case "halted":
+      return t`${subject} has said that it does not trade since ${at} (${elapsed})`;
+    case "blocked":
+      return t`${subject} has refused our region since ${at} (${elapsed})`;
+    case "degraded":
+      return t`${subject} has been degraded since ${at} (${elapsed})`;
+    default:
+      return t`${subject} has been failing since ${at} (${elapsed})`;
+  }
 }
 
 /** The same for the browser's tab. */
 function titleOf(detail: IncidentDetail): string {
   const { generatedAt: now } = detail;
-  const { startedAt, lastBadAt, durationSeconds, fault } = detail.incident;
-  const kind = kindOf(detail);
+  const { startedAt, lastBadAt, durationSeconds } = detail.incident;
   const began = datedText(startedAt, now);
-  const words =
-    durationSeconds !== null
-      ? `${incidentPageWords.was(pastKindOf(detail), fault, durationText(durationSeconds * 1000))} on ${began}`
-      : isQuiet(detail)
-        ? `no trouble seen for ${durationText(sinceMs(lastBadAt, now))}, still open; began on ${began}`
-        : `${verbOf(fault)?.hasDone ?? kind} for ${durationText(sinceMs(startedAt, now))}, since ${began}`;
-  return `${subjectOf(detail)} ${words}`;
+  if (durationSeconds !== null) return pastText(detail, durationText(durationSeconds * 1000), began);
+  if (isQuiet(detail))
+    return t`${subjectOf(detail)} no trouble seen for ${durationText(sinceMs(lastBadAt, now))}, still open; began on ${began}`;
+  return openTitle(detail, durationText(sinceMs(startedAt, now)), began);
+}
+
+function openTitle(detail: IncidentDetail, duration: string, began: string): string {
+  const subject = subjectOf(detail);
+  switch (doingOf(detail, kindOf(detail))) {
+    case "limited":
+      return t`${subject} has limited our requests for ${duration}, since ${began}`;
+    case "halted":
+      return t`${subject} has said that it does not trade for ${duration}, since ${began}`;
+    case "blocked":
+      return t`${subject} has refused our region for ${duration}, since ${began}`;
+    case "degraded":
+      return t`${subject} degraded for ${duration}, since ${began}`;
+    default:
+      return t`${subject} failing for ${duration}, since ${began}`;
+  }
 }
 
 /** The same with who saw it. */
 function descriptionOf(detail: IncidentDetail): string {
   const { regions, counted } = detail.incident;
-  return `${titleOf(detail)}${regions.length > 0 ? `, ${whereText({ saw: regions.length, of: counted })}` : ""}.`;
+  const title = titleOf(detail);
+  return regions.length > 0 ? t`${title}, ${whereText({ saw: regions.length, of: counted })}.` : t`${title}.`;
 }
 
 /** Longer than the pause between two bad samples of the slowest cadence. */
@@ -232,54 +298,54 @@ function pastKindOf(detail: IncidentDetail): "down" | "failing" | "degraded" {
 // What it is, in plain words.
 
 /** The engine's own words are in the JSON. */
-const closingReasons = {
-  "a region that saw it sees it well, and a quorum has for the whole hold":
-    "once enough regions, including one that had seen the trouble, had seen it healthy for long enough",
-  "no quorum has seen it bad, or well for the whole hold, for so long that its end is unknown":
-    "since for a long time too few regions had seen it fail or seen it healthy: its end is unknown",
-} as Record<string, string>;
+const closingReasons: Record<string, string> = texts({
+  "a region that saw it sees it well, and a quorum has for the whole hold": () =>
+    t`once enough regions, including one that had seen the trouble, had seen it healthy for long enough`,
+  "no quorum has seen it bad, or well for the whole hold, for so long that its end is unknown": () =>
+    t`since for a long time too few regions had seen it fail or seen it healthy: its end is unknown`,
+});
 
-const severityMeanings = {
-  degraded: "enough regions saw it fail in part, or answer far slower than usual.",
-  outage: "enough regions saw at least half of their requests or messages fail.",
-};
+const severityMeanings = texts({
+  degraded: () => t`enough regions saw it fail in part, or answer far slower than usual.`,
+  outage: () => t`enough regions saw at least half of their requests or messages fail.`,
+});
 
-const targetKinds = {
-  endpoint: "An endpoint",
-  stream: "A stream of messages",
-  socket: "The WebSocket that all streams of the venue share",
-};
+const targetKinds = texts({
+  endpoint: () => t`An endpoint`,
+  stream: () => t`A stream of messages`,
+  socket: () => t`The WebSocket that all streams of the venue share`,
+});
 
-const stallBasisNotes = {
-  measured: "from measured silences",
-  documented: "from the rate that the venue documents",
-  probed: "from a rate that we counted",
-  estimate: "an estimate",
-};
+const stallBasisNotes = texts({
+  measured: () => t`from measured silences`,
+  documented: () => t`from the rate that the venue documents`,
+  probed: () => t`from a rate that we counted`,
+  estimate: () => t`an estimate`,
+});
 
 function IncidentFacts({ detail, regionNames }: { detail: IncidentDetail; regionNames: RegionNames }) {
   const { incident, errors } = detail;
   const { severity, peakSeverity, flapping } = incident;
   return (
     <dl class="facts">
-      <Fact name="Status">
+      <Fact name={t`Status`}>
         <Status detail={detail} />
       </Fact>
-      <Fact name="Severity">
+      <Fact name={t`Severity`}>
         <StateWord state={severity} fault={incident.fault} />:{" "}
         {isOnlyLimiting(severity, incident.fault)
-          ? "enough regions had their requests limited. The venue answers, and we may simply ask too often from one address."
+          ? t`enough regions had their requests limited. The venue answers, and we may simply ask too often from one address.`
           : severityMeanings[severity]}
-        {peakSeverity !== severity && ` At its worst it was an outage.`}
+        {peakSeverity !== severity && ` ${t`At its worst it was an outage.`}`}
       </Fact>
-      <Fact name="Most frequent fault">{faultOf(errors)}</Fact>
-      <Fact name="What we measure">
+      <Fact name={t`Most frequent fault`}>{faultOf(errors)}</Fact>
+      <Fact name={t`What we measure`}>
         <Target detail={detail} />
       </Fact>
-      <Fact name="Agreement">{agreementOf(detail, regionNames)}</Fact>
+      <Fact name={t`Agreement`}>{agreementOf(detail, regionNames)}</Fact>
       {flapping && (
-        <Fact name="Flapping">
-          It is at least the third incident of the same component within an hour. It closes only after a longer hold.
+        <Fact name={t`Flapping`}>
+          {t`It is at least the third incident of the same component within an hour. It closes only after a longer hold.`}
         </Fact>
       )}
     </dl>
@@ -300,16 +366,18 @@ function Status({ detail: { incident, evidence, generatedAt: now } }: { detail: 
   if (endedAt === null || closedAt === null)
     return (
       <>
-        Open. A quorum last saw the trouble at <ExactInstant at={lastBadAt} />. It closes once enough regions have seen
-        it healthy for long enough.
+        {t`Open. A quorum last saw the trouble at ${(
+          <ExactInstant at={lastBadAt} />
+        )}. It closes once enough regions have seen it healthy for long enough.`}
       </>
     );
   const { closedBecause } = evidence;
   return (
     <>
-      Closed. A quorum last saw the trouble at <Instant at={endedAt} now={now} />. We closed the incident at{" "}
-      <Instant at={closedAt} now={now} />
-      {closedBecause !== undefined && `, ${closingReasons[closedBecause] ?? closedBecause}`}.
+      {t`Closed. A quorum last saw the trouble at ${(<Instant at={endedAt} now={now} />)}. We closed the incident at ${(
+        <Instant at={closedAt} now={now} />
+      )}`}
+      {closedBecause !== undefined && <>, {closingReasons[closedBecause] ?? <InEnglish>{closedBecause}</InEnglish>}</>}.
     </>
   );
 }
@@ -320,9 +388,9 @@ function faultOf({ samples, bad, faults }: IncidentDetail["errors"]): string {
   if (samples === null || bad === null) return incidentPageWords.faultsForgotten;
   if (most === undefined)
     return samples === 0
-      ? "Unknown: no sample was taken."
-      : `None: none of ${samples} samples failed. The answers were too slow.`;
-  return `${capitalised(faultMeanings[most.fault])} (${most.fault}): ${most.count} of ${bad} failed samples.`;
+      ? t`Unknown: no sample was taken.`
+      : t`None: none of ${samples} samples failed. The answers were too slow.`;
+  return t`${capitalised(faultMeanings[most.fault])} (${most.fault}): ${most.count} of ${bad} failed samples.`;
 }
 
 function Target({ detail: { component, stallThreshold } }: { detail: IncidentDetail }) {
@@ -331,18 +399,18 @@ function Target({ detail: { component, stallThreshold } }: { detail: IncidentDet
   return (
     <>
       {targetKinds[what]} (<code>{id}</code>){" "}
-      {target === null ? "whose address is not on record" : <code>{target}</code>}
+      {target === null ? t`whose address is not on record` : <code>{target}</code>}
       {stallThreshold !== null &&
-        `. We call the stream silent after ${msText(stallThreshold.afterMs)} (present limit, ${stallBasisNotes[stallThreshold.basis]})`}
+        `. ${t`We call the stream silent after ${msText(stallThreshold.afterMs)} (present limit, ${stallBasisNotes[stallThreshold.basis]})`}`}
     </>
   );
 }
 
 function agreementOf({ incident }: IncidentDetail, regionNames: RegionNames): string {
   const { quorum, counted, regions } = incident;
-  const needed = `${quorum} of the ${counted} regions with a vote had to see the trouble before we opened the incident.`;
+  const needed = t`${quorum} of the ${counted} regions with a vote had to see the trouble before we opened the incident.`;
   if (regions.length === 0) return `${needed} ${incidentPageWords.noVotes}`;
-  return `${needed} These did: ${regions.map((id) => shownRegionName(regionNames, id)).join(", ")}.`;
+  return `${needed} ${t`These did: ${regions.map((id) => shownRegionName(regionNames, id)).join(", ")}.`}`;
 }
 
 function capitalised(text: string): string {
@@ -351,8 +419,8 @@ function capitalised(text: string): string {
 
 /** What the venue itself says, beside an incident. */
 const officialWords = {
-  after: (duration: string) => `The venue posted a notice ${duration} after we opened this incident:`,
-  before: (duration: string) => `The venue posted a notice ${duration} before we opened this incident:`,
+  after: (duration: string) => t`The venue posted a notice ${duration} after we opened this incident:`,
+  before: (duration: string) => t`The venue posted a notice ${duration} before we opened this incident:`,
 };
 
 type OfficialNoticeRow = IncidentDetail["official"]["incidents"][number];
@@ -365,18 +433,15 @@ function OfficialWords({ detail }: { detail: IncidentDetail }) {
     <>
       <p>{saidOf(detail)}</p>
       {feed.state === "unreadable" && feed.problem !== null && (
-        <p>Its feed cannot be read at the moment: {isolated(feed.problem)}.</p>
+        <p>{t`Its feed cannot be read at the moment: ${(<Reason text={feed.problem} />)}.`}</p>
       )}
       {feed.readAt !== null && detail.incident.status === "open" && (
-        <p class="minor">
-          We last read its feed at <ExactInstant at={feed.readAt} />.
-        </p>
+        <p class="minor">{t`We last read its feed at ${(<ExactInstant at={feed.readAt} />)}.`}</p>
       )}
       {incidents.length > 0 && (
         <>
           <p>
-            All of its notices that began within six hours of the beginning of this incident. The words are the venue's;
-            so are the times where it gives any, otherwise they are those of our readings:
+            {t`All of its notices that began within six hours of the beginning of this incident. The words are the venue's; so are the times where it gives any, otherwise they are those of our readings:`}
           </p>
           <ul class="notices">
             {incidents.map((notice) => (
@@ -387,7 +452,7 @@ function OfficialWords({ detail }: { detail: IncidentDetail }) {
       )}
       {page !== null && (
         <p>
-          <WebLink address={page}>The venue's own status page</WebLink>
+          <WebLink address={page}>{t`The venue's own status page`}</WebLink>
         </p>
       )}
     </>
@@ -401,20 +466,20 @@ const comparedWithinMs = 6 * 3_600_000;
 function saidOf({ incident, official: { feed }, generatedAt }: IncidentDetail): string {
   const { official, officialObserved, startedAt } = incident;
   if (official !== null)
-    return `${leadOf(official.aheadUncorrelated)} “${isolated(official.title)}”. Nothing tests that it is about the same fault.`;
-  if (officialObserved === null) return "It has no feed that we can read, so we do not know whether it said anything.";
+    return t`${leadOf(official.aheadUncorrelated)} “${isolated(official.title)}”. Nothing tests that it is about the same fault.`;
+  if (officialObserved === null) return t`It has no feed that we can read, so we do not know whether it said anything.`;
   if (!feed.tellsIncidents)
-    return "Its feed announces maintenance only. It cannot say that something is down, so its silence means nothing.";
-  if (!officialObserved) return "We could not read its feed then, so we do not know whether it said anything.";
+    return t`Its feed announces maintenance only. It cannot say that something is down, so its silence means nothing.`;
+  if (!officialObserved) return t`We could not read its feed then, so we do not know whether it said anything.`;
   return sinceMs(startedAt, generatedAt) < comparedWithinMs
-    ? "It has said nothing about an incident so far. We could read its feed when this one began; venues often write hours later."
-    : "It has said nothing about an incident. We could read its feed when this one began, and found no notice within six hours of that.";
+    ? t`It has said nothing about an incident so far. We could read its feed when this one began; venues often write hours later.`
+    : t`It has said nothing about an incident. We could read its feed when this one began, and found no notice within six hours of that.`;
 }
 
 function leadOf(seconds: number | null): string {
   if (seconds === null)
-    return "The venue posted a notice; whether it was before or after we opened this incident is not known:";
-  if (seconds === 0) return "The venue posted a notice at the moment at which we opened this incident:";
+    return t`The venue posted a notice; whether it was before or after we opened this incident is not known:`;
+  if (seconds === 0) return t`The venue posted a notice at the moment at which we opened this incident:`;
   return officialWords[seconds > 0 ? "after" : "before"](durationText(Math.abs(seconds) * 1000));
 }
 
@@ -428,35 +493,22 @@ function Notice({ notice }: { notice: OfficialNoticeRow }) {
         ({noticeWords.kinds[kind]}; {isolated([status, ...(impact === null ? [] : [impact])].join(", "))})
       </span>
       <br />
-      Began <ExactInstant at={startedAt} />,{" "}
-      {postedAt === null ? (
-        "posted at an unknown time"
-      ) : (
-        <>
-          posted <ExactInstant at={postedAt} />
-        </>
-      )}
-      ,{" "}
-      {resolvedAt === null ? (
-        "not resolved according to the venue"
-      ) : (
-        <>
-          resolved <ExactInstant at={resolvedAt} />
-        </>
-      )}
-      .{vanished && ` The venue has removed it since.`}
-      {timesDoubtful && ` Its times are not plausible.`}
+      {t`Began ${(<ExactInstant at={startedAt} />)}`},{" "}
+      {postedAt === null ? t`posted at an unknown time` : t`posted ${(<ExactInstant at={postedAt} />)}`},{" "}
+      {resolvedAt === null ? t`not resolved according to the venue` : t`resolved ${(<ExactInstant at={resolvedAt} />)}`}
+      .{vanished && ` ${t`The venue has removed it since.`}`}
+      {timesDoubtful && ` ${t`Its times are not plausible.`}`}
     </li>
   );
 }
 
-const eventNames = {
-  started: "Trouble began",
-  opened: "We opened the incident",
-  escalated: "It became an outage",
-  "last-bad": "A quorum last saw the trouble",
-  closed: "We closed the incident",
-};
+const eventNames = texts({
+  started: () => t`Trouble began`,
+  opened: () => t`We opened the incident`,
+  escalated: () => t`It became an outage`,
+  "last-bad": () => t`A quorum last saw the trouble`,
+  closed: () => t`We closed the incident`,
+});
 
 /** What happened, in its order, with the time since the start. */
 function Timeline({ detail: { incident, events } }: { detail: IncidentDetail }) {
@@ -471,7 +523,7 @@ function Timeline({ detail: { incident, events } }: { detail: IncidentDetail }) 
             </>
           )}{" "}
           <span class="minor">
-            {kind !== "started" && `${durationText(shownMs(at) - shownMs(incident.startedAt))} after the beginning`}
+            {kind !== "started" && t`${durationText(shownMs(at) - shownMs(incident.startedAt))} after the beginning`}
           </span>
         </li>
       ))}
@@ -494,14 +546,14 @@ function RelatedIncidents({ detail, registry }: { detail: IncidentDetail; regist
   const ofVenue = related.filter((other) => other.venue === incident.venue && !ofComponent.includes(other));
   const elsewhere = related.filter(({ venue }) => venue !== incident.venue);
   const groups = [
-    ["The same venue, around that time", ofVenue],
-    ["The same component, within ninety days", ofComponent],
-    ["Other venues, at the same time", elsewhere],
+    [t`The same venue, around that time`, ofVenue],
+    [t`The same component, within ninety days`, ofComponent],
+    [t`Other venues, at the same time`, elsewhere],
   ] as const;
   return (
     <>
       {related.length === 0 && (
-        <p>None: the venue had no other incident within six hours, nor any other venue within ten minutes.</p>
+        <p>{t`None: the venue had no other incident within six hours, nor any other venue within ten minutes.`}</p>
       )}
       {groups.map(
         ([heading, incidents]) =>
@@ -513,7 +565,7 @@ function RelatedIncidents({ detail, registry }: { detail: IncidentDetail; regist
           ),
       )}
       <p>
-        <a href={`/incidents?venue=${incident.venue}`}>All incidents of this venue</a>
+        <a href={`/incidents?venue=${incident.venue}`}>{t`All incidents of this venue`}</a>
       </p>
     </>
   );

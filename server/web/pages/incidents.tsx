@@ -12,8 +12,10 @@ import {
 } from "../board/incidents.js";
 import { dataOf } from "../board/snapshot.js";
 import { withoutEmpty } from "./board.js";
+import { editionFor } from "./edition.js";
 import { withForm } from "./form-reader.js";
 import { ageText, dayText, instantText, weekdayText } from "./format.js";
+import { plural, t, texts } from "./language.js";
 import { answerPage, type PagesOptions, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import { type PublishedIncident, CategoryField, feedLinks, IncidentList, SelectField } from "./parts.js";
@@ -26,9 +28,8 @@ export function incidentsPageRoute({ registry, incidents }: Needs, rendered: Ren
   return async (request, response) => {
     const query = read(withoutEmpty(queryOf(request)));
     const snapshot = await incidentsOf(query, incidents);
-    const body = rendered(`incidents ${JSON.stringify(query)}`, [snapshot], () =>
-      incidentsPage({ history: dataOf(incidentsResponse, snapshot), query, registry }),
-    );
+    const page = () => incidentsPage({ history: dataOf(incidentsResponse, snapshot), query, registry });
+    const body = rendered(`incidents ${JSON.stringify(query)}`, [snapshot], page, editionFor(request));
     await answerPage(response, body);
   };
 }
@@ -52,38 +53,38 @@ function incidentsPage({ history, query, registry }: IncidentsPageProps): PagePr
   const isNewest = query.before === null;
   const chosen = query.venue === null ? null : { id: query.venue, name: names.get(query.venue) ?? query.venue };
   return {
-    ...{ title: "Incidents", icon: worstOf(incidents), section: "incidents", json, generatedAt, age },
+    ...{ title: t`Incidents`, icon: worstOf(incidents), section: "incidents", json, generatedAt, age },
     ...{ description: foundOf(history, query), path: `/incidents${selection}` },
     ...{ decidedAt: history.decidedAt, feeds: feedLinks(chosen) },
     // older pages hardly change
     refreshS: isNewest ? 15 : null,
     children: (
       <>
-        <h1>Incidents</h1>
+        <h1>{t`Incidents`}</h1>
         <IncidentsFilter query={query} registry={registry} />
         <p>{foundOf(history, query)}</p>
         {incidents.length === 0 && (
           <p>
-            We can only find an incident where we measured. <a href="/incidents">Show all incidents</a>
+            {t`We can only find an incident where we measured.`} <a href="/incidents">{t`Show all incidents`}</a>
           </p>
         )}
         {byDay(incidents).map(([day, ofDay]) => (
           <section key={day} aria-labelledby={`day-${day}`} data-day={day}>
-            <h2 id={`day-${day}`}>{weekdayText(day, generatedAt)} (UTC)</h2>
+            <h2 id={`day-${day}`}>{t`${weekdayText(day, generatedAt)} (UTC)`}</h2>
             <IncidentList incidents={ofDay} names={names} now={generatedAt} />
           </section>
         ))}
         <OtherPages {...{ history, query, registry }} />
-        <nav aria-label="Other formats">
+        <nav aria-label={t`Other formats`}>
           <ul>
             <li>
-              <a href={json}>This selection as JSON</a>
+              <a href={json}>{t`This selection as JSON`}</a>
             </li>
             <li>
-              <a href={`/v1/incidents.csv${selection}`}>This selection as CSV</a>
+              <a href={`/v1/incidents.csv${selection}`}>{t`This selection as CSV`}</a>
             </li>
             <li>
-              <a href={`/v1/incidents.xlsx${selection}`}>This selection as a workbook (XLSX)</a>
+              <a href={`/v1/incidents.xlsx${selection}`}>{t`This selection as a workbook (XLSX)`}</a>
             </li>
           </ul>
         </nav>
@@ -102,13 +103,10 @@ function worstOf(incidents: readonly PublishedIncident[]) {
 function foundOf({ incidents, generatedAt }: IncidentHistory, { days, limit, before }: IncidentsQuery): string {
   const first = new Date(Date.parse(generatedAt.slice(0, 10)) - (days - 1) * 86_400_000).toISOString();
   const since = sinceText(dayText(first, generatedAt), days);
-  const until = before === null ? "" : ` and before ${instantText(before, generatedAt)}`;
+  const when = before === null ? since : t`${since} and before ${instantText(before, generatedAt)}`;
   const isFull = incidents.length === limit;
   const open = incidents.filter(({ status }) => status === "open").length;
-  return [
-    `${countText(incidents.length, isFull)} ${since}${until}.`,
-    ...(open > 0 ? [openText(open, incidents.length)] : []),
-  ].join(" ");
+  return [countText(incidents.length, isFull, when), ...(open > 0 ? [openText(open, incidents.length)] : [])].join(" ");
 }
 
 /** They are sorted already. */
@@ -127,17 +125,17 @@ function OtherPages({ history, query, registry }: IncidentsPageProps) {
   const newest = { ...query, before: null, beforeId: null };
   if (!hasOlder && query.before === null) return null;
   return (
-    <nav aria-label="Pages of the history">
+    <nav aria-label={t`Pages of the history`}>
       <ul>
         {query.before !== null && (
           <li>
-            <a href={`/incidents${queryText(newest, registry)}`}>Newest incidents</a>
+            <a href={`/incidents${queryText(newest, registry)}`}>{t`Newest incidents`}</a>
           </li>
         )}
         {hasOlder && (
           <li>
             <a rel="next" href={`/incidents${queryText({ ...query, ...cursorAfter(last) }, registry)}`}>
-              Older incidents
+              {t`Older incidents`}
             </a>
           </li>
         )}
@@ -150,23 +148,33 @@ function cursorAfter({ startedAt, id }: PublishedIncident) {
   return { before: startedAt, beforeId: id };
 }
 
-function countText(count: number, isFull: boolean): string {
-  if (count === 0) return "No incident of this selection began";
-  if (isFull) return `These are the newest ${count} incidents that began`;
-  return count === 1 ? "One incident began" : `${count} incidents began`;
+function countText(count: number, isFull: boolean, when: string): string {
+  if (count === 0) return t`No incident of this selection began ${when}.`;
+  if (isFull)
+    return plural(
+      count,
+      "This is the newest incident that began {1}.",
+      "These are the newest {0} incidents that began {1}.",
+      when,
+    );
+  return plural(count, "One incident began {1}.", "{0} incidents began {1}.", when);
 }
 
 function sinceText(day: string, days: number): string {
-  return days === 1 ? `today (${day}, UTC)` : `since ${day} (${days} UTC days, today included)`;
+  return days === 1 ? t`today (${day}, UTC)` : t`since ${day} (${days} UTC days, today included)`;
 }
 
 function openText(count: number, of: number): string {
-  if (of === 1) return "It is open.";
-  return count === 1 ? "One of them is open." : `${count} of them are open.`;
+  if (of === 1) return t`It is open.`;
+  return plural(count, "One of them is open.", "{0} of them are open.");
 }
 
 /** The first is what the API answers without the parameter. */
-const historyStatuses = { all: "Open and closed", open: "Only open", closed: "Only closed" };
+const historyStatuses = texts({
+  all: () => t`Open and closed`,
+  open: () => t`Only open`,
+  closed: () => t`Only closed`,
+});
 
 /** A plain form, whose selection is the address. It starts from the newest incident again. */
 function IncidentsFilter({ query, registry }: { query: IncidentsQuery; registry: Registry }) {
@@ -175,14 +183,15 @@ function IncidentsFilter({ query, registry }: { query: IncidentsQuery; registry:
   const statuses = Object.entries(historyStatuses);
   return (
     <form class="filter" action="/incidents" method="get" role="search">
-      <SelectField label="Venue" name="venue" choices={[["", "All venues"], ...venues]} selected={query.venue} />
+      <SelectField label={t`Venue`} name="venue" choices={[["", t`All venues`], ...venues]} selected={query.venue} />
       <CategoryField selected={query.category} />
-      <SelectField label="Status" name="status" choices={statuses} selected={query.status} />
+      <SelectField label={t`Status`} name="status" choices={statuses} selected={query.status} />
       <label>
-        Days <input type="number" name="days" min={days.schema.minimum} max={days.schema.maximum} value={query.days} />
+        {t`Days`}{" "}
+        <input type="number" name="days" min={days.schema.minimum} max={days.schema.maximum} value={query.days} />
       </label>
       {query.limit !== limit.absent && <input type="hidden" name="limit" value={query.limit} />}
-      <button type="submit">Apply</button>
+      <button type="submit">{t`Apply`}</button>
     </form>
   );
 }

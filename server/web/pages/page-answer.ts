@@ -5,6 +5,8 @@ import { answerBody, dataCache } from "../api/answer.js";
 import type { Body } from "../api/body.js";
 import type { Site } from "../api/site.js";
 import { type Boards, makeDerived, type Shown, type Snapshots, type Windows } from "../board/snapshot.js";
+import { type Edition, onlyEnglish, setLanguageHeaders } from "./edition.js";
+import { inLanguage } from "./language.js";
 import { type PageProps, pageText, plainShell, type Shell } from "./page.js";
 
 /**
@@ -35,19 +37,24 @@ export const embedPolicy = [
  */
 export async function answerPage(
   response: Response,
-  body: Body,
+  body: PageBody,
   cache: string = dataCache,
   others: readonly string[] = [],
 ): Promise<void> {
   response.setHeader("Content-Security-Policy", policyOf(others));
+  setLanguageHeaders(response, body.edition);
   await answerBody(response, body, "text/html; charset=utf-8", cache);
+}
+
+export interface PageBody extends Body {
+  edition: Edition;
 }
 
 /** Bodies of pages by key, each with what it was rendered from. */
 export type Rendered = ReturnType<typeof makeRendered>;
 
-/** Room for each page of fifteen venues. */
-export const mostBytes = 16_000_000;
+/** Room for each page of fifteen venues in two languages. */
+export const mostBytes = 32_000_000;
 
 /**
  * Renders a page again only when something that it shows has changed.
@@ -57,8 +64,12 @@ export const mostBytes = 16_000_000;
  */
 export function makeRendered(shell: Shell = plainShell, limit = mostBytes) {
   const derived = makeDerived(limit);
-  return (key: string, shown: readonly Shown[], page: () => PageProps): Body =>
-    derived(key, shown, () => pageText(page(), shell, shown.find((one) => one?.start)?.start));
+  /** @param edition absent: the page is in English for everybody */
+  return (key: string, shown: readonly Shown[], page: () => PageProps, edition = onlyEnglish): PageBody => {
+    const start = shown.find((one) => one?.start)?.start;
+    const text = () => inLanguage(edition.language, () => pageText(page(), shell, start, edition));
+    return { ...derived(`${edition.language} ${key}`, shown, text), edition };
+  };
 }
 
 export interface PagesOptions extends Site {

@@ -6,22 +6,25 @@ import type { Site } from "../api/site.js";
 import type { Start } from "../board/snapshot.js";
 import { type Asset, assetPath } from "./assets.js";
 import { brandAssets } from "./brand.js";
+import { addressIn, type Edition, onlyEnglish } from "./edition.js";
 import { durationText, exactText, isolated } from "./format.js";
+import { languageNames, t } from "./language.js";
 import { ExactInstant, type FeedLink } from "./parts.js";
 import { Updates } from "./updates.js";
-import { language, siteWords, type State } from "./words.js";
+import { siteWords, type State } from "./words.js";
 
 /** Entries of the navigation: the section's text and path. */
-const navigationSections = {
-  board: ["Board", "/"],
-  incidents: ["Incidents", "/incidents"],
-  compare: ["Compare", "/compare"],
-  detection: ["Status pages", "/detection"],
-  transfers: ["Transfers", "/transfers"],
-  regions: ["Regions", "/regions"],
-  docs: ["Docs", "/docs"],
-  wall: ["Wall", "/wall"],
-} satisfies Record<string, [text: string, path: string]>;
+const navigationSections = () =>
+  ({
+    board: [t`Board`, "/"],
+    incidents: [t`Incidents`, "/incidents"],
+    compare: [t`Compare`, "/compare"],
+    detection: [t`Status pages`, "/detection"],
+    transfers: [t`Transfers`, "/transfers"],
+    regions: [t`Regions`, "/regions"],
+    docs: [t`Docs`, "/docs"],
+    wall: [t`Wall`, "/wall"],
+  }) satisfies Record<string, [text: string, path: string]>;
 
 export interface PageProps {
   /** Without the name of the site. */
@@ -30,10 +33,12 @@ export interface PageProps {
   description?: string;
   /** Its address below the site's, with what selects its content. Absent: it has none, as the page of an error. */
   path?: string;
+  /** The same with all that readers have chosen, for the switch of the language. Absent: the same. */
+  chosenPath?: string;
   /** The sign in the browser's tab, while the data is not old. */
   icon: State;
   /** Which entry of the navigation it belongs to; null: none. */
-  section: keyof typeof navigationSections | null;
+  section: keyof ReturnType<typeof navigationSections> | null;
   /** The address of the same data as JSON; null where there is none. */
   json: string | null;
   /** Feeds of the same venues. */
@@ -80,22 +85,23 @@ export function shellOf({ siteNotice = null, brand = ownBrand, baseUrl }: OfShel
  * Renders a whole page; texts are escaped by the library.
  *
  * @param start set while the service is starting
+ * @param edition in whose language this is called
  */
-export function pageText(props: PageProps, shell: Shell = plainShell, start?: Start): string {
-  return `<!doctype html>${renderToString(<Page {...props} shell={shell} start={start} />)}`;
+export function pageText(props: PageProps, shell: Shell = plainShell, start?: Start, edition = onlyEnglish): string {
+  return `<!doctype html>${renderToString(<Page {...props} shell={shell} start={start} edition={edition} />)}`;
 }
 
-type WholePageProps = PageProps & { shell: Shell; start: Start | undefined };
+type WholePageProps = PageProps & { shell: Shell; start: Start | undefined; edition: Edition };
 
-function Page({ children, bare = false, shell, start, ...props }: WholePageProps) {
+function Page({ children, bare = false, shell, start, edition, ...props }: WholePageProps) {
   const { notice, brand } = shell;
   return (
-    <html lang={language} dir="ltr">
-      <Head {...props} shell={shell} isStarting={start?.writtenTo != null} />
+    <html lang={edition.language} dir="ltr">
+      <Head {...props} {...{ shell, edition }} isStarting={start?.writtenTo != null} />
       <body class={bare ? "bare" : undefined}>
         {!bare && (
           <a class="skip" href="#content">
-            Skip to the content
+            {t`Skip to the content`}
           </a>
         )}
         {!bare && <Header {...{ ...props, brand }} />}
@@ -103,10 +109,10 @@ function Page({ children, bare = false, shell, start, ...props }: WholePageProps
           id="lost"
           role="status"
           hidden
-          data-lost="The connection to this page's server is lost. What you see may be old."
-          data-limited="Your address sends too many requests, so this page waits. What you see may be old."
-          data-unavailable="We cannot read our own data at the moment. What you see may be old."
-          data-title="May be old"
+          data-lost={t`The connection to this page's server is lost. What you see may be old.`}
+          data-limited={t`Your address sends too many requests, so this page waits. What you see may be old.`}
+          data-unavailable={t`We cannot read our own data at the moment. What you see may be old.`}
+          data-title={t`May be old`}
           data-icon={assetPath("unknown.svg")}
         />
         <main id="content" class={props.age === null ? undefined : "old"} tabIndex={-1} {...followOf(props)}>
@@ -115,13 +121,11 @@ function Page({ children, bare = false, shell, start, ...props }: WholePageProps
             {start !== undefined && <Starting start={start} />}
             {props.age !== null && (
               <p class="warning">
-                Blind for {props.age}
-                {props.decidedAt != null && (
-                  <>
-                    , since <ExactInstant at={props.decidedAt} />
-                  </>
-                )}
-                : we have nothing newer. This says nothing about the venues since then.
+                {props.decidedAt == null
+                  ? t`Blind for ${props.age}: we have nothing newer. This says nothing about the venues since then.`
+                  : t`Blind for ${props.age}, since ${(
+                      <ExactInstant at={props.decidedAt} />
+                    )}: we have nothing newer. This says nothing about the venues since then.`}
               </p>
             )}
           </div>
@@ -130,12 +134,12 @@ function Page({ children, bare = false, shell, start, ...props }: WholePageProps
             <Updates {...{ brand, baseUrl: shell.baseUrl }} venue={props.updatesOf} feeds={props.feeds ?? []} />
           )}
           {props.generatedAt !== null && (
-            <p class="as-of">
-              As of <ExactInstant at={props.decidedAt ?? props.generatedAt} />
-            </p>
+            <p class="as-of">{t`As of ${(<ExactInstant at={props.decidedAt ?? props.generatedAt} />)}`}</p>
           )}
         </main>
-        {!bare && <Footer json={props.json} feeds={props.updatesOf === undefined ? props.feeds : []} brand={brand} />}
+        {!bare && (
+          <Footer {...props} {...{ brand, edition }} feeds={props.updatesOf === undefined ? props.feeds : []} />
+        )}
       </body>
     </html>
   );
@@ -145,16 +149,12 @@ function Page({ children, bare = false, shell, start, ...props }: WholePageProps
 function Starting({ start: { writtenTo, now } }: { start: Start }) {
   return (
     <p class="starting" role="status">
-      <b>Starting:</b>{" "}
-      {writtenTo === null ? (
-        "nothing has been decided yet. States appear within a minute of the first measurements."
-      ) : (
-        <>
-          the history before this start is being written. It has come to{" "}
-          <time dateTime={writtenTo.toISOString()}>{exactText(writtenTo.toISOString())}</time>; still to write:{" "}
-          {durationText(Math.max(0, +now - +writtenTo))}. Then the present begins.
-        </>
-      )}
+      <b>{t`Starting:`}</b>{" "}
+      {writtenTo === null
+        ? t`nothing has been decided yet. States appear within a minute of the first measurements.`
+        : t`the history before this start is being written. It has come to ${(
+            <time dateTime={writtenTo.toISOString()}>{exactText(writtenTo.toISOString())}</time>
+          )}; still to write: ${durationText(Math.max(0, +now - +writtenTo))}. Then the present begins.`}
     </p>
   );
 }
@@ -172,6 +172,7 @@ function followOf({ refreshS, reloads = false }: Pick<PageProps, "refreshS" | "r
 
 interface HeadProps extends Omit<PageProps, "children"> {
   shell: Shell;
+  edition: Edition;
   /** Whether what it shows is only a history that is being written. */
   isStarting: boolean;
 }
@@ -208,15 +209,15 @@ function Head(props: HeadProps) {
 }
 
 function shownTitle({ title, age, isStarting }: Pick<HeadProps, "title" | "age" | "isStarting">): string {
-  if (isStarting) return "Starting";
-  return age === null ? title : `${age} old: ${title}`;
+  if (isStarting) return t`Starting`;
+  return age === null ? title : t`${age} old: ${title}`;
 }
 
 /** The background of the style sheet, with which browsers paint their own bars. */
 export const groundColours = { light: "#f5f6f8", dark: "#101316" };
 
 /** What chats and search engines show of a link: the page's own words, and no picture that would say less. */
-function Preview({ description, path, shell: { baseUrl, brand }, ...props }: HeadProps) {
+function Preview({ description, path, shell: { baseUrl, brand }, edition, ...props }: HeadProps) {
   const title = shownTitle(props);
   const words = dated(description ?? title, props);
   const address = path === undefined || baseUrl === null ? null : baseUrl + path;
@@ -224,6 +225,7 @@ function Preview({ description, path, shell: { baseUrl, brand }, ...props }: Hea
     <>
       <meta name="description" content={words} />
       {address !== null && <link rel="canonical" href={address} />}
+      {address !== null && edition.languages.length > 1 && <Alternates {...{ address, edition }} />}
       <meta property="og:type" content="website" />
       <meta property="og:site_name" content={brand.name} />
       <meta property="og:title" content={title} />
@@ -236,13 +238,25 @@ function Preview({ description, path, shell: { baseUrl, brand }, ...props }: Hea
   );
 }
 
+/** The same page in each language: its plain address is in that of the reader. */
+function Alternates({ address, edition: { languages } }: { address: string; edition: Edition }) {
+  return (
+    <>
+      <link rel="alternate" hreflang="x-default" href={address} />
+      {languages.map((one) => (
+        <link key={one} rel="alternate" hreflang={one} href={addressIn(one, address)} />
+      ))}
+    </>
+  );
+}
+
 /** Chats keep a preview for years: what may change is said with its instant. */
 function dated(
   words: string,
   { age, generatedAt, decidedAt, refreshS }: Pick<PageProps, "age" | "generatedAt" | "decidedAt" | "refreshS">,
 ): string {
   const past = age === null ? words : `${siteWords.ago(age)} ${words}`;
-  return generatedAt === null || refreshS === null ? past : `${past} As of ${exactText(decidedAt ?? generatedAt)}.`;
+  return generatedAt === null || refreshS === null ? past : t`${past} As of ${exactText(decidedAt ?? generatedAt)}.`;
 }
 
 interface HeaderProps extends Pick<PageProps, "section" | "updatesOf" | "generatedAt"> {
@@ -263,9 +277,9 @@ function Header({ section, brand, updatesOf, generatedAt }: HeaderProps) {
         )}
         {isolated(brand.name)}
       </a>
-      <nav aria-label="Pages">
+      <nav aria-label={t`Pages`}>
         <ul>
-          {Object.entries(navigationSections).map(([name, [text, path]]) => (
+          {Object.entries(navigationSections()).map(([name, [text, path]]) => (
             <li key={name}>
               <a href={path} aria-current={name === section ? "page" : undefined}>
                 {text}
@@ -276,34 +290,39 @@ function Header({ section, brand, updatesOf, generatedAt }: HeaderProps) {
       </nav>
       {updatesOf !== undefined && (
         <a class="get-updates" href="#updates">
-          Get updates
+          {t`Get updates`}
         </a>
       )}
       {generatedAt !== null && (
-        <button id="clock" type="button" hidden data-local="Show local time" data-utc="Show UTC">
-          Show local time
+        <button id="clock" type="button" hidden data-local={t`Show local time`} data-utc={t`Show UTC`}>
+          {t`Show local time`}
         </button>
       )}
     </header>
   );
 }
 
-function Footer({ json, feeds = [], brand }: Pick<PageProps, "json" | "feeds"> & { brand: Brand }) {
+interface FooterProps extends Pick<PageProps, "json" | "feeds" | "path" | "chosenPath"> {
+  brand: Brand;
+  edition: Edition;
+}
+
+function Footer({ json, feeds = [], path, chosenPath = path, brand, edition }: FooterProps) {
   return (
     <footer>
       <ul>
         <li>
-          <a href="/methodology">How this is measured</a>
+          <a href="/methodology">{t`How this is measured`}</a>
         </li>
         <li>
-          <a href="/rulebook">How a verdict is reached</a>
+          <a href="/rulebook">{t`How a verdict is reached`}</a>
         </li>
         <li>
-          <a href="/receiving">Receive alerts</a>
+          <a href="/receiving">{t`Receive alerts`}</a>
         </li>
         {json !== null && (
           <li>
-            <a href={json}>This page as JSON</a>
+            <a href={json}>{t`This page as JSON`}</a>
           </li>
         )}
         {feeds.map(({ type, title, href }) => (
@@ -318,6 +337,15 @@ function Footer({ json, feeds = [], brand }: Pick<PageProps, "json" | "feeds"> &
             <a href={href}>{isolated(text)}</a>
           </li>
         ))}
+        {edition.languages
+          .filter((one) => one !== edition.language)
+          .map((one) => (
+            <li key={one}>
+              <a href={addressIn(one, chosenPath)} lang={one} hreflang={one} rel="nofollow">
+                {languageNames[one]}
+              </a>
+            </li>
+          ))}
       </ul>
     </footer>
   );
@@ -326,9 +354,9 @@ function Footer({ json, feeds = [], brand }: Pick<PageProps, "json" | "feeds"> &
 /** The operator's own addresses, with our words for those that have a setting of their own. */
 export function operatorLinks({ links, contact, imprint, privacy }: Brand): BrandLink[] {
   const named = [
-    ["Contact", contact],
-    ["Imprint", imprint],
-    ["Privacy", privacy],
+    [t`Contact`, contact],
+    [t`Imprint`, imprint],
+    [t`Privacy`, privacy],
   ] as const;
   return [...links, ...named.flatMap(([text, href]) => (href === null ? [] : [{ text, href }]))];
 }

@@ -4,6 +4,7 @@ import { boardRoute } from "./board.js";
 import { compareRoute } from "./compare.js";
 import { detectionPageRoute } from "./detection.js";
 import { docsRouter } from "./docs.js";
+import { languageSwitch } from "./edition.js";
 import { incidentPageRoute } from "./incident.js";
 import { incidentsPageRoute } from "./incidents.js";
 import { makeRendered, type PagesOptions } from "./page-answer.js";
@@ -18,6 +19,7 @@ export function pagesRouter(options: PagesOptions): Router {
   const { registry, boards, windows } = options;
   const router = Router({ caseSensitive: true, strict: true });
   const rendered = makeRendered(shellOf(options));
+  router.use(languageSwitch);
   router.get("/", boardRoute(options, rendered));
   router.get("/venues/:venue", venuePageRoute(options, rendered));
   router.get("/is-:venue-down", downRedirect(registry));

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import type { Fault } from "../../../shared/measurement/sample.js";
 import { categories, type Category } from "../../../shared/registry/registry.js";
 import type { TypeOf } from "../api/shapes.js";
@@ -7,6 +7,7 @@ import type { AnnouncedMaintenance, Maintenance } from "../board/maintenance.js"
 import type { regionsResponse } from "../board/regions.js";
 import type { uptimeDay } from "../board/status.js";
 import {
+  counted,
   datedText,
   durationText,
   exactText,
@@ -17,6 +18,7 @@ import {
   sinceMs,
   whereText,
 } from "./format.js";
+import { language, sourceLanguage, t } from "./language.js";
 import { lookOf, stateRank } from "./states.js";
 import { categoryWords, siteWords, type State, troubleWords } from "./words.js";
 
@@ -26,7 +28,12 @@ export type PublishedIncident = TypeOf<typeof incident>;
 export function CategoryField({ selected }: { selected: Category | null }) {
   const named = categories.map((name) => [name, categoryWords[name]] as const);
   return (
-    <SelectField label="Category" name="category" choices={[["", "All categories"], ...named]} selected={selected} />
+    <SelectField
+      label={t`Category`}
+      name="category"
+      choices={[["", t`All categories`], ...named]}
+      selected={selected}
+    />
   );
 }
 
@@ -85,14 +92,14 @@ function pathOf(kinds: readonly Kind[], kind: keyof typeof dayTops): string {
 
 function daysText(count: Record<"operational" | "degraded" | "outage" | "partly" | "unmeasured", number>): string {
   const parts = [
-    [count.operational, "without trouble"],
-    [count.degraded, "degraded"],
-    [count.outage, "with down minutes"],
-    [count.partly, "measured less than half without trouble"],
-    [count.unmeasured, "not measured"],
+    [count.operational, t`${count.operational} without trouble`],
+    [count.degraded, t`${count.degraded} degraded`],
+    [count.outage, t`${count.outage} with down minutes`],
+    [count.partly, t`${count.partly} measured less than half without trouble`],
+    [count.unmeasured, t`${count.unmeasured} not measured`],
   ] as const;
-  const said = parts.filter(([days]) => days > 0).map(([days, what]) => `${days} ${what}`);
-  return `90 days: ${said.join(", ")}`;
+  const said = parts.flatMap(([days, text]) => (days > 0 ? [text] : []));
+  return t`90 days: ${said.join(", ")}`;
 }
 
 /** A feed that a page advertises: its media type, title and address. */
@@ -111,7 +118,7 @@ export function feedLinks(venue: { id: string; name: string } | null): FeedLink[
     { type: "application/rss+xml", title: incidentsText(name, "RSS"), href: `${folder}/incidents.rss` },
     {
       type: "text/calendar",
-      title: name === null ? "Announced maintenance (calendar)" : `Announced maintenance of ${name} (calendar)`,
+      title: name === null ? t`Announced maintenance (calendar)` : t`Announced maintenance of ${name} (calendar)`,
       href: `${folder}/maintenance.ics`,
     },
   ];
@@ -120,15 +127,16 @@ export function feedLinks(venue: { id: string; name: string } | null): FeedLink[
 /** The feeds of paused transfers of a venue, or of all. */
 export function transferFeedLinks(venue: { id: string; name: string } | null): FeedLink[] {
   const folder = venue === null ? "/feeds" : `/feeds/${venue.id}`;
-  const title = venue === null ? "Paused transfers" : `Paused transfers of ${isolated(venue.name)}`;
+  const title = (format: string) =>
+    venue === null ? t`Paused transfers (${format})` : t`Paused transfers of ${isolated(venue.name)} (${format})`;
   return [
-    { type: "application/atom+xml", title: `${title} (Atom)`, href: `${folder}/transfers.atom` },
-    { type: "application/rss+xml", title: `${title} (RSS)`, href: `${folder}/transfers.rss` },
+    { type: "application/atom+xml", title: title("Atom"), href: `${folder}/transfers.atom` },
+    { type: "application/rss+xml", title: title("RSS"), href: `${folder}/transfers.rss` },
   ];
 }
 
 function incidentsText(venue: string | null, format: string): string {
-  return `${venue === null ? "Incidents" : `Incidents of ${venue}`} (${format})`;
+  return venue === null ? t`Incidents (${format})` : t`Incidents of ${venue} (${format})`;
 }
 
 export interface HeadlineProps {
@@ -171,21 +179,22 @@ export function IncidentList({ incidents, names, now }: IncidentListProps) {
             {isolated(names.get(incident.venue) ?? incident.venue)}: {isolated(incident.label)}
           </a>{" "}
           <span class="minor">
-            {incident.regions.length > 0 && `${whereText({ saw: incident.regions.length, of: incident.counted })}, `}
-            began <Instant at={incident.startedAt} now={now} />,{" "}
-            {incident.durationSeconds === null ? (
-              <>
-                open for <Elapsed from={incident.startedAt} now={now} />
-              </>
-            ) : (
-              `lasted ${durationText(incident.durationSeconds * 1000)}`
-            )}
-            . {venueSays(incident, now)} <Others incidents={others} />
+            <WhereAndWhen {...{ incident, now }} /> {venueSays(incident, now)} <Others incidents={others} />
           </span>
         </li>
       ))}
     </ul>
   );
+}
+
+function WhereAndWhen({ incident, now }: { incident: PublishedIncident; now: string }) {
+  const { startedAt, durationSeconds, regions, counted } = incident;
+  const began = <Instant at={startedAt} now={now} />;
+  const when =
+    durationSeconds === null
+      ? t`began ${began}, open for ${(<Elapsed from={startedAt} now={now} />)}.`
+      : t`began ${began}, lasted ${durationText(durationSeconds * 1000)}.`;
+  return <>{regions.length > 0 ? t`${whereText({ saw: regions.length, of: counted })}, ${when}` : when}</>;
 }
 
 type Outage = [worst: PublishedIncident, ...others: PublishedIncident[]];
@@ -213,18 +222,13 @@ function overlap(one: PublishedIncident, other: PublishedIncident): boolean {
 
 function Others({ incidents }: { incidents: readonly PublishedIncident[] }) {
   if (incidents.length === 0) return null;
-  return (
+  const links = incidents.map(({ slug, label }, at) => (
     <>
-      Also:{" "}
-      {incidents.map(({ slug, label }, at) => (
-        <>
-          {at > 0 && ", "}
-          <a href={`/incidents/${slug}`}>{isolated(label)}</a>
-        </>
-      ))}
-      .
+      {at > 0 && ", "}
+      <a href={`/incidents/${slug}`}>{isolated(label)}</a>
     </>
-  );
+  ));
+  return <>{t`Also: ${links}.`}</>;
 }
 
 /** Whether the venue has said anything; silence means something only where we could have heard it. */
@@ -232,11 +236,12 @@ function venueSays(incident: PublishedIncident, now: string): string {
   const { maintenance, officialObserved } = incident;
   const official = noticeAbout(incident);
   const announced =
-    maintenance === null ? "" : `In ${maintenanceText(maintenance, now)}: ${isolated(maintenance.title)}.`;
-  if (official !== null) return `${announced} The venue's notice nearest in time: ${isolated(official.title)}.`.trim();
+    maintenance === null ? "" : t`In ${maintenanceText(maintenance, now)}: ${isolated(maintenance.title)}.`;
+  if (official !== null)
+    return `${announced} ${t`The venue's notice nearest in time: ${isolated(official.title)}.`}`.trim();
   if (maintenance !== null) return announced;
-  if (officialObserved === null) return "The venue has no status feed that we can read.";
-  return officialObserved ? "Nothing on the venue's page about that time." : "We could not read what the venue says.";
+  if (officialObserved === null) return t`The venue has no status feed that we can read.`;
+  return officialObserved ? t`Nothing on the venue's page about that time.` : t`We could not read what the venue says.`;
 }
 
 /** The notice beside an incident, unless it was over before that began. */
@@ -272,22 +277,25 @@ export function MaintenanceList({ maintenance, now, named }: MaintenanceListProp
               :{" "}
             </>
           )}
-          <WebLink address={url}>{isolated(title)}</WebLink>, {state === "underway" ? "since" : "from"}{" "}
-          <Instant at={from} now={now} />{" "}
-          {until === null ? (
-            "with no stated end"
-          ) : (
-            <>
-              until <Instant at={until} now={now} />
-            </>
+          {maintenanceTimes(
+            <WebLink address={url}>{isolated(title)}</WebLink>,
+            <Instant at={from} now={now} />,
+            until && <Instant at={until} now={now} />,
+            state === "underway",
           )}
           {state === "underway" && !counts && (
-            <span class="minor"> (not read before it began, longer than 24 hours, or about something else)</span>
+            <span class="minor"> {t`(not read before it began, longer than 24 hours, or about something else)`}</span>
           )}
         </li>
       ))}
     </ul>
   );
+}
+
+function maintenanceTimes(title: VNode, from: VNode, until: VNode | null | "", isUnderway: boolean): ComponentChildren {
+  if (isUnderway)
+    return until ? t`${title}, since ${from} until ${until}` : t`${title}, since ${from} with no stated end`;
+  return until ? t`${title}, from ${from} until ${until}` : t`${title}, from ${from} with no stated end`;
 }
 
 /** An instant in UTC. With JavaScript, readers may switch to their own time. */
@@ -319,12 +327,17 @@ export type RegionSummary = Regions["regions"][number];
 
 /** Whether a region can be relied on, as a sign and in words. */
 export function healthOf(region: RegionSummary): [state: State, word: string] {
-  if (region.impaired !== null) return ["outage", "impaired: its votes are not counted"];
+  if (region.impaired !== null) return ["outage", t`impaired: its votes are not counted`];
   const [trouble] = region.troubles;
   if (!region.reporting)
-    return ["unknown", `${trouble ? troubleWords[trouble.kind] : "sends nothing"}: its votes are not counted`];
+    return [
+      "unknown",
+      trouble
+        ? t`${troubleWords[trouble.kind]}: its votes are not counted`
+        : t`sends nothing: its votes are not counted`,
+    ];
   if (trouble) return ["degraded", troubleWords[trouble.kind]];
-  return ["operational", "reports"];
+  return ["operational", t`reports`];
 }
 
 export interface SelectFieldProps {
@@ -392,6 +405,18 @@ export function TableFrame({ caption, children }: { caption: string; children: C
   );
 }
 
+/** What stays English on every page, such as the details of an error, with its language. */
+export function InEnglish({ children }: { children: ComponentChildren }) {
+  return language() === sourceLanguage ? <>{children}</> : <span lang={sourceLanguage}>{children}</span>;
+}
+
+/** Why a list or a feed of a venue is not known. What a venue answered stays as the program that read it wrote it. */
+export function Reason({ text }: { text: string }) {
+  if (text === "not read yet") return <>{t`not read yet`}</>;
+  const [, since] = /^not read since (\S+)$/.exec(text) ?? [];
+  return since === undefined ? <InEnglish>{isolated(text)}</InEnglish> : <>{t`not read since ${since}`}</>;
+}
+
 /** As the operator named it; null: not given. */
 export interface NamedVantage {
   name: string | null;
@@ -431,8 +456,8 @@ export function CopyButton({ label, text, path }: { label: string; text?: string
       aria-label={label}
       data-copy={text ?? path}
       data-copy-path={String(path !== undefined)}
-      data-done="Copied"
-      data-failed="Your browser does not allow this page to copy"
+      data-done={t`Copied`}
+      data-failed={t`Your browser does not allow this page to copy`}
     />
   );
 }
@@ -451,12 +476,12 @@ export function WindowForm({ path, days, category }: WindowFormProps) {
   const more = category ? `&category=${category}` : "";
   return (
     <>
-      <nav aria-label="Length of the window">
+      <nav aria-label={t`Length of the window`}>
         <ul>
           {usualDays.map((count) => (
             <li key={count}>
               <a href={`${path}?days=${count}${more}`} aria-current={count === days ? "page" : undefined}>
-                {count === 1 ? "Today" : `${count} days`}
+                {count === 1 ? t`Today` : counted(count, "day")}
               </a>
             </li>
           ))}
@@ -464,10 +489,10 @@ export function WindowForm({ path, days, category }: WindowFormProps) {
       </nav>
       <form class="filter" action={path} method="get">
         <label>
-          Days <input type="number" name="days" min={1} max={90} value={days} />
+          {t`Days`} <input type="number" name="days" min={1} max={90} value={days} />
         </label>
         {category !== undefined && <CategoryField selected={category} />}
-        <button type="submit">Show</button>
+        <button type="submit">{t`Show`}</button>
       </form>
     </>
   );
@@ -529,9 +554,9 @@ const sparklineArea = { width: 96, height: 22 };
 /** A line of latencies from zero, with gaps where nothing was measured. */
 export function Sparkline({ values }: { values: readonly (number | null)[] }) {
   const known = values.filter((value) => value !== null);
-  if (known.length === 0) return <span class="none">no data</span>;
+  if (known.length === 0) return <span class="none">{t`no data`}</span>;
   const most = Math.max(...known);
-  const label = `Median latency by hour, from ${msText(Math.min(...known))} to ${msText(most)}`;
+  const label = t`Median latency by hour, from ${msText(Math.min(...known))} to ${msText(most)}`;
   return (
     <svg
       class="sparkline"

@@ -1,8 +1,7 @@
 /** How states compare, look and read, and what faults of components have in common. */
 import type { Fault } from "../../../shared/measurement/sample.js";
+import { t } from "./language.js";
 import { type State, stateWords } from "./words.js";
-
-const limitedWord = "Limits our requests";
 
 export function isTrouble(state: State): boolean {
   return state === "degraded" || state === "outage";
@@ -15,7 +14,7 @@ export function stateRank(state: State): number {
 
 /** How a state looks and reads. Limits alone make nothing worse than degraded, so an outage has other reasons, too. */
 export function lookOf(state: State, fault: Fault | null): { state: State; word: string } {
-  return { state, word: isOnlyLimiting(state, fault) ? limitedWord : stateWords[state] };
+  return { state, word: isOnlyLimiting(state, fault) ? t`Limits our requests` : stateWords[state] };
 }
 
 /** A venue that limits our requests answers: that is its trouble, and it is not called degraded. */

@@ -3,16 +3,19 @@ import type { RequestHandler } from "express";
 import type { ComponentChildren } from "preact";
 import { type Boards, dataOf } from "../board/snapshot.js";
 import { transfersResponse } from "../board/transfers.js";
+import { editionFor } from "./edition.js";
 import { ageText, isolated, nameList } from "./format.js";
+import { t, texts } from "./language.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
-import { Elapsed, Instant, transferFeedLinks, WebLink } from "./parts.js";
+import { Elapsed, InEnglish, Instant, Reason, transferFeedLinks, WebLink } from "./parts.js";
 import { type Column, Table } from "./table.js";
 import {
   keyOf,
   networkText,
   shareText,
   StateMark,
+  transferWords,
   type TransferDirection,
   type TransferLine,
   type Transfers,
@@ -20,19 +23,29 @@ import {
 import { noticeWords, type State } from "./words.js";
 
 export function transfersPageRoute(boards: Boards, rendered: Rendered): RequestHandler {
-  return async (_request, response) => {
+  return async (request, response) => {
     const snapshot = await boards.transfers();
-    const body = rendered("transfers", [snapshot], () => transfersPage(dataOf(transfersResponse, snapshot!)));
+    const page = () => transfersPage(dataOf(transfersResponse, snapshot!));
+    const body = rendered("transfers", [snapshot], page, editionFor(request));
     await answerPage(response, body);
   };
 }
 
 type DirectionName = "withdrawal" | "deposit";
 
+/** What the page says of each direction. */
 const directionWords = {
-  withdrawal: { many: "withdrawals", title: "Withdrawals" },
-  deposit: { many: "deposits", title: "Deposits" },
-} as const;
+  withdrawal: texts({
+    heading: () => t`Withdrawals paused now`,
+    none: () => t`No venue that says so has paused withdrawals of the assets that we read.`,
+    caption: () => t`Paused withdrawals, the newest pause first`,
+  }),
+  deposit: texts({
+    heading: () => t`Deposits paused now`,
+    none: () => t`No venue that says so has paused deposits of the assets that we read.`,
+    caption: () => t`Paused deposits, the newest pause first`,
+  }),
+};
 
 function transfersPage(transfers: Transfers): PageProps {
   const age = ageText(transfers);
@@ -48,8 +61,7 @@ function transfersPage(transfers: Transfers): PageProps {
       <>
         <h1>{headline}</h1>
         <p>
-          This is what the venues declare in their own lists, which we read every five minutes. We do not measure it: we
-          have no accounts, and send no coins. A venue may pause more than it declares.
+          {t`This is what the venues declare in their own lists, which we read every five minutes. We do not measure it: we have no accounts, and send no coins. A venue may pause more than it declares.`}
         </p>
         <PausedSection direction="withdrawal" {...{ transfers, now }} />
         <PausedSection direction="deposit" {...{ transfers, now }} />
@@ -57,16 +69,16 @@ function transfersPage(transfers: Transfers): PageProps {
         <Contradictions {...{ transfers, now }} />
         <Overview transfers={transfers} />
         <Unsaid sources={sources} now={now} />
-        <nav aria-label="Other formats">
+        <nav aria-label={t`Other formats`}>
           <ul>
             <li>
-              <a href="/v1/transfers">All of it as JSON</a>
+              <a href="/v1/transfers">{t`All of it as JSON`}</a>
             </li>
             <li>
-              <a href="/v1/transfers.csv">All of it as CSV</a>
+              <a href="/v1/transfers.csv">{t`All of it as CSV`}</a>
             </li>
             <li>
-              <a href="/v1/transfers.xlsx">All of it as a workbook (XLSX)</a>
+              <a href="/v1/transfers.xlsx">{t`All of it as a workbook (XLSX)`}</a>
             </li>
           </ul>
         </nav>
@@ -82,11 +94,11 @@ function knownLines({ transfers }: Transfers): number {
 
 function headlineOf(all: Transfers): string {
   const { transfers, withdrawalsPaused } = all;
-  if (transfers.length === 0) return "No venue's list of deposits and withdrawals was read yet.";
-  if (knownLines(all) === 0) return "It is not known whether withdrawals are paused.";
-  if (withdrawalsPaused === 0) return "No venue that says so has paused withdrawals.";
+  if (transfers.length === 0) return t`No venue's list of deposits and withdrawals was read yet.`;
+  if (knownLines(all) === 0) return t`It is not known whether withdrawals are paused.`;
+  if (withdrawalsPaused === 0) return t`No venue that says so has paused withdrawals.`;
   const venues = new Set(transfers.filter(({ withdrawal }) => withdrawal.state === "paused").map(({ name }) => name));
-  return `Withdrawals are paused at ${nameList([...venues], 3)}.`;
+  return t`Withdrawals are paused at ${nameList([...venues], 3)}.`;
 }
 
 interface Shown {
@@ -96,36 +108,36 @@ interface Shown {
 
 /** What is paused now: the newest pause first, beside the venue's own notice. */
 function PausedSection({ direction, transfers, now }: Shown & { direction: DirectionName }) {
-  const { many, title } = directionWords[direction];
+  const words = directionWords[direction];
   const paused = transfers.transfers
     .filter((line) => line[direction].state === "paused")
     .sort((a, b) => Date.parse(b[direction].since) - Date.parse(a[direction].since));
   const id = `${direction}s-paused`;
   return (
     <section aria-labelledby={id}>
-      <h2 id={id}>{title} paused now</h2>
+      <h2 id={id}>{words.heading}</h2>
       {paused.length === 0 ? (
-        <p>No venue that says so has paused {many} of the assets that we read.</p>
+        <p>{words.none}</p>
       ) : (
         <Table
-          caption={`Paused ${many}, the newest pause first`}
+          caption={words.caption}
           rows={paused}
           columns={[
-            { head: "Venue", cell: ({ venue, name }) => <a href={`/venues/${venue}#transfers`}>{isolated(name)}</a> },
-            { head: "Asset", cell: ({ asset }) => asset },
-            { head: "Network", cell: networkText },
+            { head: t`Venue`, cell: ({ venue, name }) => <a href={`/venues/${venue}#transfers`}>{isolated(name)}</a> },
+            { head: t`Asset`, cell: ({ asset }) => asset },
+            { head: t`Network`, cell: networkText },
             {
-              head: "Since",
+              head: t`Since`,
               cell: ({ [direction]: { since } }) => (
                 <>
                   <Instant at={since} now={now} /> (<Elapsed from={since} now={now} />)
                 </>
               ),
             },
-            { head: "Pauses in 90 days", kind: "figure", cell: (line) => line[direction].pauses90d },
-            { head: "Paused in 90 days", kind: "figure", cell: (line) => shareText(line[direction]) },
+            { head: t`Pauses in 90 days`, kind: "figure", cell: (line) => line[direction].pauses90d },
+            { head: t`Paused in 90 days`, kind: "figure", cell: (line) => shareText(line[direction]) },
             {
-              head: "What the venue says",
+              head: t`What the venue says`,
               kind: "words",
               cell: (line) => <Said direction={line[direction]} now={now} />,
             },
@@ -140,13 +152,14 @@ function PausedSection({ direction, transfers, now }: Shown & { direction: Direc
 function Said({ direction: { because, notice }, now }: { direction: TransferDirection; now: string }) {
   return (
     <>
-      {because !== null && <p>Its list: {isolated(because)}</p>}
+      {because !== null && <p>{t`Its list: ${isolated(because)}`}</p>}
       {notice === null ? (
-        <p>It has no notice near this.</p>
+        <p>{t`It has no notice near this.`}</p>
       ) : (
         <p>
-          Its notice of <Instant at={notice.postedAt ?? notice.startedAt} now={now} />:{" "}
-          <WebLink address={notice.url}>{isolated(notice.title)}</WebLink> ({noticeWords.kinds[notice.kind]})
+          {t`Its notice of ${(<Instant at={notice.postedAt ?? notice.startedAt} now={now} />)}: ${(
+            <WebLink address={notice.url}>{isolated(notice.title)}</WebLink>
+          )} (${noticeWords.kinds[notice.kind]})`}
         </p>
       )}
     </>
@@ -159,17 +172,24 @@ function Unstable({ transfers, now }: Shown) {
   if (found.length === 0) return null;
   return (
     <section aria-labelledby="unstable">
-      <h2 id="unstable">Changed too often to be known</h2>
+      <h2 id="unstable">{t`Changed too often to be known`}</h2>
       <ul>
         {found.map(({ line, direction }) => (
           <li key={`${direction} ${keyOf(line)}`}>
-            {isolated(line.name)}, {directionWords[direction].many} of {line.asset} on {networkText(line)}:{" "}
-            {isolated(line[direction].because ?? "")}; since <Instant at={line[direction].since} now={now} />
+            {isolated(line.name)}, {whatText(direction, line)}:{" "}
+            <InEnglish>{isolated(line[direction].because ?? "")}</InEnglish>;{" "}
+            {t`since ${(<Instant at={line[direction].since} now={now} />)}`}
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+function whatText(direction: DirectionName, line: TransferLine): string {
+  return direction === "withdrawal"
+    ? t`withdrawals of ${line.asset} on ${networkText(line)}`
+    : t`deposits of ${line.asset} on ${networkText(line)}`;
 }
 
 function directionsThat({ transfers }: Transfers, holds: (direction: TransferDirection) => boolean) {
@@ -186,13 +206,14 @@ function Contradictions({ transfers, now }: Shown) {
   if (found.length === 0) return null;
   return (
     <section aria-labelledby="contradictions">
-      <h2 id="contradictions">Declared open, although a notice goes on</h2>
-      <p>A venue&#39;s list and its notices may be about different things. Both are shown.</p>
+      <h2 id="contradictions">{t`Declared open, although a notice goes on`}</h2>
+      <p>{t`A venue's list and its notices may be about different things. Both are shown.`}</p>
       <ul class="notices">
         {found.map(({ line, direction }) => (
           <li key={`${direction} ${keyOf(line)}`}>
-            {isolated(line.name)}, {line.asset} on {networkText(line)}: {directionWords[direction].many} are declared
-            open.
+            {direction === "withdrawal"
+              ? t`${isolated(line.name)}, ${line.asset} on ${networkText(line)}: withdrawals are declared open.`
+              : t`${isolated(line.name)}, ${line.asset} on ${networkText(line)}: deposits are declared open.`}
             <Said direction={line[direction]} now={now} />
           </li>
         ))}
@@ -208,12 +229,12 @@ function Overview({ transfers: { transfers } }: { transfers: Transfers }) {
   if (venues.length === 0) return null;
   return (
     <section aria-labelledby="all">
-      <h2 id="all">Withdrawals by venue and asset</h2>
+      <h2 id="all">{t`Withdrawals by venue and asset`}</h2>
       <Table
-        caption="Networks of an asset whose withdrawals are open, of those that the venue lists"
+        caption={t`Networks of an asset whose withdrawals are open, of those that the venue lists`}
         rows={venues}
         columns={[
-          { head: "Venue", cell: ([venue, name]) => <a href={`/venues/${venue}#transfers`}>{isolated(name)}</a> },
+          { head: t`Venue`, cell: ([venue, name]) => <a href={`/venues/${venue}#transfers`}>{isolated(name)}</a> },
           ...assets.map((asset): Column<(typeof venues)[number]> => ({
             head: asset,
             kind: "chip",
@@ -221,7 +242,7 @@ function Overview({ transfers: { transfers } }: { transfers: Transfers }) {
           })),
         ]}
       />
-      <p class="minor">Nothing is said of assets that a venue does not list.</p>
+      <p class="minor">{t`Nothing is said of assets that a venue does not list.`}</p>
     </section>
   );
 }
@@ -233,8 +254,8 @@ function openOf(lines: readonly TransferLine[]): ComponentChildren {
   const open = states.filter((state) => state === "open").length;
   const paused = states.filter((state) => state === "paused").length;
   const unknown = lines.length - open - paused;
-  if (lines.length === 1) return <StateMark state={states[0]!} word={states[0]!} />;
-  const words = [`${open} of ${lines.length} open`, ...(unknown > 0 ? [`${unknown} unknown`] : [])].join(", ");
+  if (lines.length === 1) return <StateMark state={states[0]!} word={transferWords[states[0]!]} />;
+  const words = [t`${open} of ${lines.length} open`, ...(unknown > 0 ? [t`${unknown} unknown`] : [])].join(", ");
   return <StateMark state={paused > 0 ? "paused" : open > 0 ? "open" : "unknown"} word={words} />;
 }
 
@@ -244,17 +265,13 @@ function Unsaid({ sources, now }: { sources: Transfers["sources"]; now: string }
   if (missing.length === 0) return null;
   return (
     <section aria-labelledby="unsaid">
-      <h2 id="unsaid">Of which venues this is not known</h2>
+      <h2 id="unsaid">{t`Of which venues this is not known`}</h2>
       <ul>
         {missing.map(({ venue, name, because, readAt }) => (
           <li key={venue}>
-            <a href={`/venues/${venue}`}>{isolated(name)}</a>: {isolated(because ?? "not known")}
-            {readAt !== null && (
-              <>
-                {" "}
-                (last read <Instant at={readAt} now={now} />)
-              </>
-            )}
+            <a href={`/venues/${venue}`}>{isolated(name)}</a>:{" "}
+            {because === null ? t`not known` : <Reason text={because} />}
+            {readAt !== null && <> {t`(last read ${(<Instant at={readAt} now={now} />)})`}</>}
           </li>
         ))}
       </ul>

@@ -2,6 +2,7 @@
 import { answerOf } from "./answer.js";
 import type { Board } from "./board-headline.js";
 import { durationText, isolated, maintenanceText } from "./format.js";
+import { t, plural } from "./language.js";
 import { Elapsed, Instant, noticeAbout, type PublishedIncident, Sign } from "./parts.js";
 import { isTrouble, lookOf, stateRank, commonFault } from "./states.js";
 import { faultMeanings, verbOf } from "./words.js";
@@ -86,10 +87,10 @@ function TroubleCard({ venue, incidents, labelOf, now }: TroubleCardProps) {
       <p>
         {what === null
           ? beforeText(venue, worst)
-          : `${[what, where].filter((part) => part).join(", ")}${rest ? `; ${rest}` : ""}`}
+          : [[what, where].filter((part) => part).join(", "), rest].filter((part) => part).join("; ")}
       </p>
       <p class="minor">
-        since <Instant at={venue.since} now={now} /> (<Elapsed from={venue.since} now={now} />)
+        {t`since ${(<Instant at={venue.since} now={now} />)} (${(<Elapsed from={venue.since} now={now} />)})`}
         {isTrouble(venue.state) && because(worst)}
         {venue.maintenance !== null && `; ${maintenanceText(venue.maintenance, now)}`}
       </p>
@@ -101,17 +102,22 @@ function TroubleCard({ venue, incidents, labelOf, now }: TroubleCardProps) {
 
 /** Instead of its state, of a venue that is healthy again for too short a time; null of any other. */
 export function recoveringWord({ state, activeIncidents }: Row): string | null {
-  return state === "operational" && activeIncidents > 0 ? "Recovering" : null;
+  return state === "operational" && activeIncidents > 0 ? t`Recovering` : null;
 }
 
 /** Of a venue that is not in trouble now: what its open incident was. */
 function beforeText({ state }: Row, worst: PublishedIncident | undefined): string {
-  if (worst === undefined) return "No component of it has an open incident.";
-  const label = isolated(worst.label);
-  const did = verbOf(worst.fault)?.did ?? `was ${worst.severity === "outage" ? "failing" : "degraded"}`;
-  return state === "unknown"
-    ? `${label} ${did} when we last measured it`
-    : `${label} ${did}; the incident closes once this has lasted`;
+  if (worst === undefined) return t`No component of it has an open incident.`;
+  const did = didText(worst);
+  return state === "unknown" ? t`${did} when we last measured it` : t`${did}; the incident closes once this has lasted`;
+}
+
+function didText({ label, fault, severity }: PublishedIncident): string {
+  const name = isolated(label);
+  if (fault === "limited") return t`${name} limited our requests`;
+  if (fault === "halted") return t`${name} said that it did not trade`;
+  if (fault === "blocked") return t`${name} refused our region`;
+  return severity === "outage" ? t`${name} was failing` : t`${name} was degraded`;
 }
 
 /** The fault of the worst incident, in a few words. */
@@ -127,14 +133,14 @@ function Incidents({ incidents }: { incidents: readonly PublishedIncident[] }) {
   const more = incidents.length - mostLinks;
   return (
     <p class="minor">
-      {incidents.length === 1 ? "Incident: " : `${incidents.length} incidents: `}
+      {plural(incidents.length, "Incident:", "{0} incidents:")}{" "}
       {incidents.slice(0, mostLinks).map(({ slug, label }, at) => (
         <>
           {at > 0 && ", "}
           <a href={`/incidents/${slug}`}>{isolated(label)}</a>
         </>
       ))}
-      {more > 0 && ` and ${more} more`}
+      {more > 0 && ` ${t`and ${more} more`}`}
     </p>
   );
 }
@@ -145,16 +151,18 @@ function Notice({ incidents }: { incidents: readonly PublishedIncident[] }) {
   if (said !== undefined)
     return (
       <p class="minor">
-        The venue&apos;s page: “{isolated(said.official!.title)}”, {offsetText(said)}
+        {t`The venue's page: “${isolated(said.official!.title)}”`}, {offsetText(said)}
       </p>
     );
   const isReadable = incidents.some(({ officialObserved }) => officialObserved === true);
-  return isReadable ? <p class="minor">Nothing on the venue&apos;s page about now</p> : null;
+  return isReadable ? <p class="minor">{t`Nothing on the venue's page about now`}</p> : null;
 }
 
 function offsetText({ official, openedAt }: PublishedIncident): string {
   const { postedAt, startedAt } = official!;
   const offsetMs = Date.parse(postedAt ?? startedAt) - Date.parse(openedAt);
-  const verb = postedAt === null ? "began" : "posted";
-  return `${verb} ${durationText(Math.abs(offsetMs))} ${offsetMs < 0 ? "before" : "after"} our incident`;
+  const duration = durationText(Math.abs(offsetMs));
+  if (postedAt === null)
+    return offsetMs < 0 ? t`began ${duration} before our incident` : t`began ${duration} after our incident`;
+  return offsetMs < 0 ? t`posted ${duration} before our incident` : t`posted ${duration} after our incident`;
 }

@@ -1,6 +1,7 @@
 /** How readers hear of changes, and show a state on pages of their own: of one venue, or of all. */
 import type { Brand } from "../../../shared/config/brand.js";
 import { isolated } from "./format.js";
+import { t } from "./language.js";
 import { CopyButton, type FeedLink } from "./parts.js";
 
 export interface UpdatesProps {
@@ -17,25 +18,22 @@ export function Updates({ feeds, venue, brand, baseUrl }: UpdatesProps) {
   const news = feeds.find(({ type }) => type === "application/atom+xml");
   return (
     <section aria-labelledby="updates" class="updates">
-      <h2 id="updates">Get updates</h2>
+      <h2 id="updates">{t`Get updates`}</h2>
       <ul>
         {feeds.map(({ type, title, href }) => (
           <li key={href}>
             <a href={href} type={type}>
               {title}
             </a>
-            <CopyButton label="Copy address" path={href} />
+            <CopyButton label={t`Copy address`} path={href} />
           </li>
         ))}
-        {news && (
-          <li>
-            In Slack: <Snippet text={`/feed subscribe ${base}${news.href}`} />
-          </li>
-        )}
+        {news && <li>{t`In Slack: ${(<Snippet text={`/feed subscribe ${base}${news.href}`} />)}`}</li>}
         <OperatorChannels brand={brand} />
         <li>
-          Your own alerts, to a webhook, a chat, a phone or a mailbox: <a href="/receiving">what they contain</a>; the
-          operator adds the channel.
+          {t`Your own alerts, to a webhook, a chat, a phone or a mailbox: ${(
+            <a href="/receiving">{t`what they contain`}</a>
+          )}; the operator adds the channel.`}
         </li>
       </ul>
       {venue !== null && <OnYourPage venue={venue} base={base} />}
@@ -44,7 +42,7 @@ export function Updates({ feeds, venue, brand, baseUrl }: UpdatesProps) {
 }
 
 function OperatorChannels({ brand: { links, contact } }: Pick<UpdatesProps, "brand">) {
-  const all = [...links, ...(contact === null ? [] : [{ text: "Contact of the operator", href: contact }])];
+  const all = [...links, ...(contact === null ? [] : [{ text: t`Contact of the operator`, href: contact }])];
   return (
     <>
       {all.map(({ text, href }) => (
@@ -60,19 +58,19 @@ function OnYourPage({ venue: { id, name }, base }: { venue: { id: string; name: 
   const badge = `/badges/${id}.svg`;
   return (
     <details>
-      <summary>Badge and card for your page</summary>
+      <summary>{t`Badge and card for your page`}</summary>
       <p>
-        <img src={badge} alt={`${isolated(name)}: the badge of its state`} height={20} />
+        <img src={badge} alt={t`${isolated(name)}: the badge of its state`} height={20} />
       </p>
       <ul>
+        <li>{t`Badge in Markdown: ${(<Snippet text={`[![${name}](${base}${badge})](${base}/venues/${id})`} />)}`}</li>
         <li>
-          Badge in Markdown: <Snippet text={`[![${name}](${base}${badge})](${base}/venues/${id})`} />
+          {t`Card: ${(
+            <Snippet text={`<iframe src="${base}/embed/${id}" width="360" height="260" title="${id}"></iframe>`} />
+          )}`}
         </li>
         <li>
-          Card: <Snippet text={`<iframe src="${base}/embed/${id}" width="360" height="260" title="${id}"></iframe>`} />
-        </li>
-        <li>
-          <a href="/docs/badges">Uptime, latency, and how one region sees it</a>
+          <a href="/docs/badges">{t`Uptime, latency, and how one region sees it`}</a>
         </li>
       </ul>
     </details>
@@ -83,7 +81,7 @@ function Snippet({ text }: { text: string }) {
   return (
     <>
       <code>{text}</code>
-      <CopyButton label="Copy" text={text} />
+      <CopyButton label={t`Copy`} text={text} />
     </>
   );
 }

@@ -2,6 +2,7 @@
 import { isOfCatalogue, publicAddress } from "../../../shared/registry/addresses.js";
 import type { RestEndpoint, Venue } from "../../../shared/registry/registry.js";
 import { isolated, nameList } from "./format.js";
+import { plural, t } from "./language.js";
 import { CopyButton } from "./parts.js";
 import type { VenueDetail } from "./venue-measurements.js";
 import { faultMeanings, stateWords } from "./words.js";
@@ -57,24 +58,26 @@ export function CheckSection({ config, detail, baseUrl }: CheckSectionProps) {
   const asked = endpointsFor(config);
   return (
     <section aria-labelledby="check">
-      <h2 id="check">Is it only you?</h2>
+      <h2 id="check">{t`Is it only you?`}</h2>
       <p>
-        This asks {name} once from your machine as our probes do, compares, and names the culprit: the venue, or your
-        place, network, resolver, clock or rate limit.
+        {t`This asks ${name} once from your machine as our probes do, compares, and names the culprit: the venue, or your place, network, resolver, clock or rate limit.`}
       </p>
-      <pre tabIndex={0} role="region" aria-label="Command that checks the venue from your machine">
+      <pre tabIndex={0} role="region" aria-label={t`Command that checks the venue from your machine`}>
         <code>{command}</code>
       </pre>
       <p>
-        <CopyButton label="Copy the command" text={command} />
+        <CopyButton label={t`Copy the command`} text={command} />
       </p>
       {asked.length > 0 && (
         <>
           <p>
-            A browser can ask as well, as far as {name} lets web pages read its answers. It sends nothing before you
-            want it, and then at most two requests to each of{" "}
-            {asked.length === 1 ? "one endpoint" : `${asked.length} endpoints`} at{" "}
-            {nameList(originsToCheck(config).map((origin) => new URL(origin).host))}.
+            {t`A browser can ask as well, as far as ${name} lets web pages read its answers.`}{" "}
+            {plural(
+              asked.length,
+              "It sends nothing before you want it, and then at most two requests to each of one endpoint at {1}.",
+              "It sends nothing before you want it, and then at most two requests to each of {0} endpoints at {1}.",
+              nameList(originsToCheck(config).map((origin) => new URL(origin).host)),
+            )}
           </p>
           <CheckButton {...{ config, asked, detail }} />
         </>
@@ -90,7 +93,7 @@ function CheckButton({ config, asked, detail }: Omit<CheckSectionProps, "baseUrl
       <button
         type="button"
         class="scripted"
-        aria-label="Check from this browser"
+        aria-label={t`Check from this browser`}
         data-check={JSON.stringify(asked.map((endpoint) => askedEndpoint(endpoint, config, detail)))}
         data-state={`/v1/targets/${config.id}/state`}
         data-words={JSON.stringify(wordsFor(config))}
@@ -125,30 +128,30 @@ function pauseOf({ limits = [] }: Venue, { name, url }: RestEndpoint): number {
 function wordsFor({ name }: Venue) {
   const venue = isolated(name);
   return {
-    columns: ["Endpoint", "From this browser", "Our regions"],
-    again: "Check again",
-    asking: "Asking {} …",
-    good: "answered in {} ms",
-    status: "answered with status {}",
-    limited: "limits your requests (status {})",
-    blocked: "refuses your country or address (status {})",
-    silent: "no answer in {} s",
-    unreadable: "is reached, but does not let web pages read its answer",
-    unreached: "not reached",
+    columns: [t`Endpoint`, t`From this browser`, t`Our regions`],
+    again: t`Check again`,
+    asking: t`Asking ${"{}"} …`,
+    good: t`answered in ${"{}"} ms`,
+    status: t`answered with status ${"{}"}`,
+    limited: t`limits your requests (status ${"{}"})`,
+    blocked: t`refuses your country or address (status ${"{}"})`,
+    silent: t`no answer in ${"{}"} s`,
+    unreadable: t`is reached, but does not let web pages read its answer`,
+    unreached: t`not reached`,
     states: stateWords,
     faults: faultMeanings,
-    typical: "typically {} ms",
-    unknown: "We cannot tell how our regions see it at the moment.",
+    typical: t`typically ${"{}"} ms`,
+    unknown: t`We cannot tell how our regions see it at the moment.`,
     verdicts: {
-      bothGood: `${venue} works from this browser, as it does from our regions.`,
-      onlyHereGood: `${venue} works from this browser at this moment, although our regions see trouble.`,
-      onlyHereBad: `It fails from this browser while our regions see it work: your network, country, address, or an extension of the browser is the likelier cause. The command above names it.`,
-      bothBad: `It fails from this browser, as it does from our regions: it is not just you.`,
-      partlyBad: `Some of what fails from this browser fails for our regions, too, and some works for them. So there may be trouble on your side as well: the command above names it.`,
-      hereGood: `${venue} works from this browser.`,
-      hereBad: `It fails from this browser.`,
-      unreadable: `This browser reaches ${venue}, which does not let web pages read its answers. So it cannot tell whether they are good; the command above can.`,
-      offline: `This browser is offline.`,
+      bothGood: t`${venue} works from this browser, as it does from our regions.`,
+      onlyHereGood: t`${venue} works from this browser at this moment, although our regions see trouble.`,
+      onlyHereBad: t`It fails from this browser while our regions see it work: your network, country, address, or an extension of the browser is the likelier cause. The command above names it.`,
+      bothBad: t`It fails from this browser, as it does from our regions: it is not just you.`,
+      partlyBad: t`Some of what fails from this browser fails for our regions, too, and some works for them. So there may be trouble on your side as well: the command above names it.`,
+      hereGood: t`${venue} works from this browser.`,
+      hereBad: t`It fails from this browser.`,
+      unreadable: t`This browser reaches ${venue}, which does not let web pages read its answers. So it cannot tell whether they are good; the command above can.`,
+      offline: t`This browser is offline.`,
     },
   };
 }

@@ -1,12 +1,13 @@
 /** What the registry says of a venue on its page: its end, how it is measured, and how old that entry is. */
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { componentsOf } from "../../../shared/registry/components.js";
 import { stallBasis, type Stream, type Venue } from "../../../shared/registry/registry.js";
 import { dayText, isolated, spanText } from "./format.js";
-import { WebLink } from "./parts.js";
+import { locale, plural, t, texts } from "./language.js";
+import { InEnglish, WebLink } from "./parts.js";
 import { Table } from "./table.js";
 import type { VenueDetail } from "./venue-measurements.js";
-import { language, matrixWords } from "./words.js";
+import { matrixWords } from "./words.js";
 
 type Entry = VenueDetail["entry"];
 
@@ -19,21 +20,22 @@ export function endOf({ endedAt }: Entry, now: string): Entry["endedAt"] {
 export function EndNote({ end, now }: { end: NonNullable<Entry["endedAt"]>; now: string }) {
   return (
     <p class="site-notice">
-      {isolated(end.what)} <Source address={end.source} /> Nothing has been measured since{" "}
-      <time dateTime={end.date}>{dayText(end.date, now)}</time>, and it is no longer on the board. What was measured
-      before stays here.
+      <InEnglish>{isolated(end.what)}</InEnglish> <Source address={end.source} />{" "}
+      {t`Nothing has been measured since ${(
+        <time dateTime={end.date}>{dayText(end.date, now)}</time>
+      )}, and it is no longer on the board. What was measured before stays here.`}
     </p>
   );
 }
 
 // How the venue is measured: the registry's entry for it, how old that is, and the cadences that result from it.
 
-const basisNotes = {
-  measured: "from measured silences",
-  documented: "from the rate that the venue documents",
-  probed: "from a rate counted by hand",
-  estimate: "from an estimated rate",
-} as Record<"measured" | Stream["rateBasis"], string>;
+const basisNotes: Record<"measured" | Stream["rateBasis"], string> = texts({
+  measured: () => t`from measured silences`,
+  documented: () => t`from the rate that the venue documents`,
+  probed: () => t`from a rate counted by hand`,
+  estimate: () => t`from an estimated rate`,
+});
 
 interface EntrySectionProps {
   detail: VenueDetail;
@@ -45,37 +47,37 @@ export function EntrySection({ detail, config, now }: EntrySectionProps) {
   const { entry } = detail;
   return (
     <section aria-labelledby="measured">
-      <h2 id="measured">How we measure it</h2>
+      <h2 id="measured">{t`How we measure it`}</h2>
       <dl class="facts">
-        <Fact name="Our entry for it">
+        <Fact name={t`Our entry for it`}>
           <Checked entry={entry} now={now} />
         </Fact>
         {entry.until !== null && (
-          <Fact name="It ends">
-            <time dateTime={entry.until.date}>{dayText(entry.until.date, now)}</time>: {isolated(entry.until.what)}{" "}
+          <Fact name={t`It ends`}>
+            <time dateTime={entry.until.date}>{dayText(entry.until.date, now)}</time>:{" "}
+            <InEnglish>{isolated(entry.until.what)}</InEnglish>{" "}
             {entry.until.components !== null && onlyOfText(entry.until.components.join(", "))}{" "}
             <Source address={entry.until.source} />
           </Fact>
         )}
         {entry.endedAt !== null && (
-          <Fact name={endOf(entry, now) === null ? "The venue itself ends" : "The venue itself ended"}>
+          <Fact name={endOf(entry, now) === null ? t`The venue itself ends` : t`The venue itself ended`}>
             <time dateTime={entry.endedAt.date}>{dayText(entry.endedAt.date, now)}</time>:{" "}
-            {isolated(entry.endedAt.what)} <Source address={entry.endedAt.source} />
+            <InEnglish>{isolated(entry.endedAt.what)}</InEnglish> <Source address={entry.endedAt.source} />
           </Fact>
         )}
-        <Fact name="Its limits">
+        <Fact name={t`Its limits`}>
           <Limits limits={entry.limits} />
         </Fact>
         {entry.blockedIn !== null && (
-          <Fact name="It does not serve">
-            {`${entry.blockedIn.countries.map(countryName).join(", ")}: from there it refuses our requests, and that says nothing about it`}{" "}
+          <Fact name={t`It does not serve`}>
+            {t`${entry.blockedIn.countries.map(countryName).join(", ")}: from there it refuses our requests, and that says nothing about it`}{" "}
             <Source address={entry.blockedIn.source} />
           </Fact>
         )}
         {entry.edgeCacheMs !== null && (
-          <Fact name="Edge cache">
-            An edge in front of it answers for up to {spanText(entry.edgeCacheMs)}: a shorter outage behind it is
-            invisible.
+          <Fact name={t`Edge cache`}>
+            {t`An edge in front of it answers for up to ${spanText(entry.edgeCacheMs)}: a shorter outage behind it is invisible.`}
           </Fact>
         )}
       </dl>
@@ -97,9 +99,9 @@ function Checked({ entry: { checkedAt, sources }, now }: { entry: Entry; now: st
   return (
     <>
       {checkedAt === null ? (
-        "when it was last compared with the venue's documentation is not on record"
+        t`when it was last compared with the venue's documentation is not on record`
       ) : (
-        <time dateTime={checkedAt}>last compared with its documentation on {dayText(checkedAt, now)}:</time>
+        <time dateTime={checkedAt}>{t`last compared with its documentation on ${dayText(checkedAt, now)}:`}</time>
       )}
       {sources?.map((source) => (
         <>
@@ -112,15 +114,14 @@ function Checked({ entry: { checkedAt, sources }, now }: { entry: Entry; now: st
 }
 
 function Limits({ limits }: { limits: Entry["limits"] }) {
-  if (limits === null) return <>none is on record</>;
+  if (limits === null) return <>{t`none is on record`}</>;
   return (
     <>
-      All requests of our probes on one address stay below half of each limit by address:
+      {t`All requests of our probes on one address stay below half of each limit by address:`}
       <ul>
         {limits.map(({ origin, requests, periodMs, per, endpoints, source }) => (
           <li key={`${origin} ${per} ${requests} ${endpoints?.join() ?? ""}`}>
-            {`${requests} ${requests === 1 ? "request" : "requests"} in ${spanText(periodMs)} ${per === "address" ? "from one address" : "of one account"}, at`}{" "}
-            <bdi>{origin}</bdi>
+            {limitText(requests, spanText(periodMs), per, <bdi>{origin}</bdi>)}
             {endpoints !== null && onlyOfText(endpoints.join(", "))} <Source address={source} />
           </li>
         ))}
@@ -129,20 +130,35 @@ function Limits({ limits }: { limits: Entry["limits"] }) {
   );
 }
 
+function limitText(requests: number, period: string, per: "address" | "account", at: VNode): ComponentChildren {
+  return per === "address"
+    ? plural(
+        requests,
+        "{0} request in {1} from one address, at {2}",
+        "{0} requests in {1} from one address, at {2}",
+        ...[period, at],
+      )
+    : plural(
+        requests,
+        "{0} request in {1} of one account, at {2}",
+        "{0} requests in {1} of one account, at {2}",
+        ...[period, at],
+      );
+}
+
 /** A source may be a place in a document, too. */
 function Source({ address }: { address: string }) {
   const isAddress = URL.canParse(address);
   return (
     <span class="minor">
-      (<WebLink address={address}>{isAddress ? "source" : isolated(address)}</WebLink>)
+      (<WebLink address={address}>{isAddress ? t`source` : <InEnglish>{isolated(address)}</InEnglish>}</WebLink>)
     </span>
   );
 }
 
-const countryNames = new Intl.DisplayNames(language, { type: "region", fallback: "code" });
-
 function countryName(code: string): string {
-  return /^[A-Z]{2}$/.test(code) ? countryNames.of(code)! : isolated(code);
+  if (!/^[A-Z]{2}$/.test(code)) return isolated(code);
+  return new Intl.DisplayNames(locale(), { type: "region", fallback: "code" }).of(code)!;
 }
 
 function MeasuredTable({ venue, detail }: { venue: Venue; detail: VenueDetail }) {
@@ -150,11 +166,11 @@ function MeasuredTable({ venue, detail }: { venue: Venue; detail: VenueDetail })
   const resolved = new Map([...detail.endpoints, ...detail.streams].map((one) => [one.component, one.cadenceMs]));
   return (
     <Table
-      caption="How each component is measured, from every region"
+      caption={t`How each component is measured, from every region`}
       rows={componentsOf(venue)}
       columns={[
         {
-          head: "Component",
+          head: t`Component`,
           cell: ({ label, kind }) => (
             <>
               {isolated(label)} <span class="minor">{matrixWords.kinds[kind]}</span>
@@ -162,12 +178,12 @@ function MeasuredTable({ venue, detail }: { venue: Venue; detail: VenueDetail })
           ),
         },
         {
-          head: "Address",
+          head: t`Address`,
           kind: "words",
-          cell: ({ target }) => <bdi>{target ?? `read at ${venue.heads!.providers.join(", ")}`}</bdi>,
+          cell: ({ target }) => <bdi>{target ?? t`read at ${venue.heads!.providers.join(", ")}`}</bdi>,
         },
-        { head: "Every", cell: ({ id, cadenceMs }) => spanText(resolved.get(id) ?? cadenceMs) },
-        { head: "Bad if", kind: "words", cell: ({ id }) => thresholdsOf(venue, id).join("; ") },
+        { head: t`Every`, cell: ({ id, cadenceMs }) => spanText(resolved.get(id) ?? cadenceMs) },
+        { head: t`Bad if`, kind: "words", cell: ({ id }) => thresholdsOf(venue, id).join("; ") },
       ]}
     />
   );
@@ -175,28 +191,28 @@ function MeasuredTable({ venue, detail }: { venue: Venue; detail: VenueDetail })
 
 /** What makes a sample of a component bad, as far as it is a number. */
 function thresholdsOf({ rest, socket, heads }: Venue, id: string): string[] {
-  if (heads) return [`no provider has a new block for more than ${spanText(heads.standsAfterMs)}`];
+  if (heads) return [t`no provider has a new block for more than ${spanText(heads.standsAfterMs)}`];
   const name = id.slice(id.indexOf(":") + 1);
   const endpoint = id.startsWith("rest:") && rest.find((one) => one.name === name);
   if (endpoint) {
     const { timeoutMs, dataTime } = endpoint;
     return [
-      `no full answer within ${spanText(timeoutMs)}`,
+      t`no full answer within ${spanText(timeoutMs)}`,
       ...(dataTime ? [staleText(spanText(dataTime.staleAfterMs))] : []),
     ];
   }
   const stream = socket?.streams.find((one) => one.name === name);
-  if (!stream) return ["it cannot be opened, or is closed, or answers no ping"];
+  if (!stream) return [t`it cannot be opened, or is closed, or answers no ping`];
   return [
-    `silent for more than ${spanText(stream.stall.afterMs)} (${basisNotes[stallBasis(stream)]})`,
+    t`silent for more than ${spanText(stream.stall.afterMs)} (${basisNotes[stallBasis(stream)]})`,
     ...(stream.staleAfterMs === undefined ? [] : [staleText(spanText(stream.staleAfterMs))]),
   ];
 }
 
 function onlyOfText(names: string): string {
-  return ` (only ${names})`;
+  return ` ${t`(only ${names})`}`;
 }
 
 function staleText(time: string): string {
-  return `its data are more than ${time} old`;
+  return t`its data are more than ${time} old`;
 }

@@ -1,5 +1,6 @@
 import { assetPath } from "./assets.js";
 import { counted, dayText, durationText, isolated, msText, percentText, withoutMaintenanceText } from "./format.js";
+import { numberText, plural, t } from "./language.js";
 import { axisTop, type ChartArea, DayBars, gapsBetween, Instant, lineThrough } from "./parts.js";
 import { type Column, Table } from "./table.js";
 import { jsonPathOf, msOrNot, type VenueDetail, type VenueView } from "./venue-measurements.js";
@@ -13,10 +14,10 @@ interface UptimeRow extends Uptime {
 /** Ninety days of the venue, its two halves, and each component, never without how much of them was measured. */
 export function UptimeSection({ detail: { summary } }: { detail: VenueDetail }) {
   const rows: UptimeRow[] = [
-    { ...summary, name: "The venue" },
+    { ...summary, name: t`The venue` },
     ...[
-      { name: "All REST endpoints", ...summary.rest },
-      { name: "All streams", ...summary.streams },
+      { name: t`All REST endpoints`, ...summary.rest },
+      { name: t`All streams`, ...summary.streams },
     ].filter(({ scheduledMinutes }) => scheduledMinutes > 0),
     ...summary.components.map((part) => ({
       ...part,
@@ -25,20 +26,21 @@ export function UptimeSection({ detail: { summary } }: { detail: VenueDetail }) 
   ];
   return (
     <section aria-labelledby="uptime">
-      <h2 id="uptime">Uptime over ninety days</h2>
+      <h2 id="uptime">{t`Uptime over ninety days`}</h2>
       <p>
-        Uptime is the share of measured minutes without an outage. The bounds give the uptime of all scheduled minutes
-        as if every unmeasured minute had been down, and as if none had. <a href="/methodology">How it is computed</a>
+        {t`Uptime is the share of measured minutes without an outage. The bounds give the uptime of all scheduled minutes as if every unmeasured minute had been down, and as if none had.`}{" "}
+        <a href="/methodology">{t`How it is computed`}</a>
       </p>
       <Table
-        caption="Uptime of the venue and its parts"
+        caption={t`Uptime of the venue and its parts`}
         rows={rows}
         columns={[
-          { head: "What", cell: ({ name }) => name },
-          ...uptimeColumns,
+          { head: t`What`, cell: ({ name }) => name },
+          ...uptimeColumns(),
           {
-            ...degradedColumn,
-            cell: ({ degradedMinutes }) => (degradedMinutes === undefined ? "see below" : minutesText(degradedMinutes)),
+            ...degradedColumn(),
+            cell: ({ degradedMinutes }) =>
+              degradedMinutes === undefined ? t`see below` : minutesText(degradedMinutes),
           },
         ]}
       />
@@ -51,14 +53,14 @@ interface Uptime extends UptimeBounds {
   downMinutes: number | null;
 }
 
-const uptimeColumns: Column<Uptime>[] = [
-  { head: "Uptime", kind: "figure", cell: uptimeText },
-  { head: "Bounds", kind: "figure", cell: boundsText },
-  { head: "Measured", kind: "figure", cell: ({ coveragePct }) => coverageText(coveragePct) },
-  { head: "Down", kind: "figure", cell: ({ downMinutes }) => minutesText(downMinutes) },
+const uptimeColumns = (): Column<Uptime>[] => [
+  { head: t`Uptime`, kind: "figure", cell: uptimeText },
+  { head: t`Bounds`, kind: "figure", cell: boundsText },
+  { head: t`Measured`, kind: "figure", cell: ({ coveragePct }) => coverageText(coveragePct) },
+  { head: t`Down`, kind: "figure", cell: ({ downMinutes }) => minutesText(downMinutes) },
 ];
 
-const degradedColumn = { head: "Degraded", kind: "figure" } as const;
+const degradedColumn = () => ({ head: t`Degraded`, kind: "figure" }) as const;
 
 interface UptimeBounds {
   uptimePct: number | null;
@@ -68,24 +70,24 @@ interface UptimeBounds {
 }
 
 function uptimeText({ uptimePct, withoutMaintenance = null }: UptimeBounds): string {
-  const uptime = uptimePct === null ? "unknown" : percentText(uptimePct);
+  const uptime = uptimePct === null ? t`unknown` : percentText(uptimePct);
   return withoutMaintenance === null ? uptime : `${uptime} (${withoutMaintenanceText(withoutMaintenance)})`;
 }
 
 /** The uptime if all that was not measured had been down, and if none had. */
 function boundsText({ uptimePctLow: low, uptimePctHigh: high }: UptimeBounds): string {
-  if (low === null || high === null) return "unknown";
-  return low === high ? percentText(low) : `${String(low)} to ${percentText(high)}`;
+  if (low === null || high === null) return t`unknown`;
+  return low === high ? percentText(low) : t`${numberText(low)} to ${percentText(high)}`;
 }
 
 /** Null is not zero: nothing was measured then. */
 function minutesText(minutes: number | null): string {
-  if (minutes === null) return "not measured";
-  return minutes === 0 ? "none" : durationText(minutes * 60_000);
+  if (minutes === null) return t`not measured`;
+  return minutes === 0 ? t`none` : durationText(minutes * 60_000);
 }
 
 function coverageText(coveragePct: number | null): string {
-  return coveragePct === null ? "not measured" : percentText(coveragePct);
+  return coveragePct === null ? t`not measured` : percentText(coveragePct);
 }
 
 export interface DaysSectionProps {
@@ -98,22 +100,29 @@ export interface DaysSectionProps {
 export function DaysSection({ detail: { days, excluded }, regionNames, now }: DaysSectionProps) {
   return (
     <section aria-labelledby="days" class="ninety">
-      <h2 id="days">Ninety days</h2>
+      <h2 id="days">{t`Ninety days`}</h2>
       <DayBars days={days} />
       <p class="minor">{boardWords.legendDays}</p>
       <details>
-        <summary>The ninety days as a table</summary>
+        <summary>{t`The ninety days as a table`}</summary>
         <DayTable days={days} now={now} />
       </details>
       {excluded.length > 0 && (
         <details>
-          <summary>{`${excluded.length} ${excluded.length === 1 ? "period is" : "periods are"} left out of every uptime`}</summary>
-          <p>In these minutes a region had trouble of its own. They count against no venue.</p>
+          <summary>
+            {plural(
+              excluded.length,
+              "{0} period is left out of every uptime",
+              "{0} periods are left out of every uptime",
+            )}
+          </summary>
+          <p>{t`In these minutes a region had trouble of its own. They count against no venue.`}</p>
           <ul>
             {excluded.map(({ region, from, minutes, reason }) => (
               <li key={`${region} ${from}`}>
-                {isolated(regionNames.get(region) ?? region)}: {counted(minutes, "minute")} from{" "}
-                <Instant at={from} now={now} /> ({compareWords.reasons[reason] ?? reason})
+                {t`${isolated(regionNames.get(region) ?? region)}: ${counted(minutes, "minute")} from ${(
+                  <Instant at={from} now={now} />
+                )} (${compareWords.reasons[reason] ?? reason})`}
               </li>
             ))}
           </ul>
@@ -126,17 +135,17 @@ export function DaysSection({ detail: { days, excluded }, regionNames, now }: Da
 function DayTable({ days, now }: { days: VenueDetail["days"]; now: string }) {
   return (
     <Table
-      caption="Uptime by day (UTC), newest first"
+      caption={t`Uptime by day (UTC), newest first`}
       rows={[...days].reverse()}
       columns={[
-        { head: "Day", cell: ({ date }) => dayText(date, now) },
-        ...uptimeColumns,
+        { head: t`Day`, cell: ({ date }) => dayText(date, now) },
+        ...uptimeColumns(),
         {
-          ...degradedColumn,
+          ...degradedColumn(),
           cell: ({ degradedMinutes, incidents }) => (
             <>
               {minutesText(degradedMinutes)}
-              {incidents > 0 && `, ${incidents} ${incidents === 1 ? "incident" : "incidents"}`}
+              {incidents > 0 && `, ${plural(incidents, "{0} incident", "{0} incidents")}`}
             </>
           ),
         },
@@ -148,8 +157,8 @@ function DayTable({ days, now }: { days: VenueDetail["days"]; now: string }) {
 // REST latency over the range, seen from the selected region: a chart, and the table behind it.
 
 const latencyExplained = {
-  "24h": (region: string) => `Time to a full answer of all REST endpoints, minute by minute, seen from ${region}.`,
-  "7d": (region: string) => `Time to a full answer of all REST endpoints, hour by hour, seen from ${region}.`,
+  "24h": (region: string) => t`Time to a full answer of all REST endpoints, minute by minute, seen from ${region}.`,
+  "7d": (region: string) => t`Time to a full answer of all REST endpoints, hour by hour, seen from ${region}.`,
 };
 
 type Latency = VenueDetail["latency"];
@@ -166,18 +175,18 @@ export function LatencySection({ latency, view, region, now }: LatencySectionPro
   const isMeasured = latency.points.some(({ p50Ms }) => p50Ms !== null);
   return (
     <section aria-labelledby="latency">
-      <h2 id="latency">Latency</h2>
+      <h2 id="latency">{t`Latency`}</h2>
       <p>{latencyExplained[latency.range](isolated(region))}</p>
       {isMeasured ? (
         <>
           <LatencyChart {...{ latency, view, region, now }} />
           <details>
-            <summary>Latency as a table</summary>
+            <summary>{t`Latency as a table`}</summary>
             <LatencyTable latency={latency} now={now} />
           </details>
         </>
       ) : (
-        <p class="none">No latency was measured from this region in this range.</p>
+        <p class="none">{t`No latency was measured from this region in this range.`}</p>
       )}
     </section>
   );
@@ -193,8 +202,8 @@ function LatencyChart({ latency, view, region, now }: LatencySectionProps) {
   return (
     <figure class="latency">
       <figcaption>
-        <Key name="p50" word="Median" /> <Key name="p95" word="95th percentile" />{" "}
-        <Key name="unmeasured" word="too little measured" />
+        <Key name="p50" word={t`Median`} /> <Key name="p95" word={t`95th percentile`} />{" "}
+        <Key name="unmeasured" word={t`too little measured`} />
       </figcaption>
       <div class="plot">
         <div class="y-axis minor" aria-hidden="true">
@@ -260,15 +269,15 @@ function ZoomButton({ view }: { view: VenueView }) {
     <button
       type="button"
       class="zoom"
-      aria-label="Zoom into this chart"
+      aria-label={t`Zoom into this chart`}
       data-zoom={jsonPathOf(view)}
       data-library={assetPath("uplot.js")}
       data-styles={assetPath("uplot.css")}
-      data-p50="Median"
-      data-p95="95th percentile"
-      data-hint="Drag over a part of the chart to zoom in. Double-click to see all of it."
-      data-back="Back to the plain chart"
-      data-failed="The chart could not be loaded. Try again"
+      data-p50={t`Median`}
+      data-p95={t`95th percentile`}
+      data-hint={t`Drag over a part of the chart to zoom in. Double-click to see all of it.`}
+      data-back={t`Back to the plain chart`}
+      data-failed={t`The chart could not be loaded. Try again`}
     />
   );
 }
@@ -296,11 +305,11 @@ function labelText(of: {
   missing: number;
   buckets: number;
 }): string {
-  return (
-    `Latency over ${of.range}, seen from ${of.region}: the median is between ${of.least} and ${of.most}` +
-    `${of.slowest === null ? "" : `, the 95th percentile at most ${of.slowest}`}. ` +
-    `${of.missing} of ${of.buckets} points have too few answers.`
-  );
+  const latency =
+    of.slowest === null
+      ? t`Latency over ${of.range}, seen from ${of.region}: the median is between ${of.least} and ${of.most}.`
+      : t`Latency over ${of.range}, seen from ${of.region}: the median is between ${of.least} and ${of.most}, the 95th percentile at most ${of.slowest}.`;
+  return `${latency} ${t`${of.missing} of ${of.buckets} points have too few answers.`}`;
 }
 
 type Point = Latency["points"][number];
@@ -313,20 +322,20 @@ function LatencyTable({ latency: { range, points }, now }: { latency: Latency; n
 function HoursTable({ points, now }: { points: Point[]; now: string }) {
   return (
     <Table
-      caption="Latency hour by hour"
+      caption={t`Latency hour by hour`}
       rows={points}
       columns={[
         hourColumn(now),
-        { head: "Median", kind: "figure", cell: ({ p50Ms }) => msOrNot(p50Ms) },
-        { head: "95th percentile", kind: "figure", cell: ({ p95Ms }) => msOrNot(p95Ms) },
-        { head: "Answers", kind: "figure", cell: ({ samples }) => samples },
+        { head: t`Median`, kind: "figure", cell: ({ p50Ms }) => msOrNot(p50Ms) },
+        { head: t`95th percentile`, kind: "figure", cell: ({ p95Ms }) => msOrNot(p95Ms) },
+        { head: t`Answers`, kind: "figure", cell: ({ samples }) => samples },
       ]}
     />
   );
 }
 
 function hourColumn(now: string): Column<{ at: string }> {
-  return { head: "Hour from", cell: ({ at }) => <Instant at={at} now={now} /> };
+  return { head: t`Hour from`, cell: ({ at }) => <Instant at={at} now={now} /> };
 }
 
 /** Percentiles of minutes cannot be averaged: an hour has its lowest and highest minute instead. */
@@ -335,18 +344,18 @@ function MinutesTable({ points, now }: { points: Point[]; now: string }) {
   const slowest = ({ minutes }: Hour) => minutes.flatMap(({ p95Ms }) => p95Ms ?? []);
   return (
     <Table
-      caption="Latency by hour: its lowest and highest minute"
+      caption={t`Latency by hour: its lowest and highest minute`}
       rows={hoursOf(points)}
       columns={[
         hourColumn(now),
         {
-          head: "Minutes measured",
+          head: t`Minutes measured`,
           kind: "figure",
-          cell: (hour) => `${medians(hour).length} of ${hour.minutes.length}`,
+          cell: (hour) => t`${medians(hour).length} of ${hour.minutes.length}`,
         },
-        { head: "Lowest median", kind: "figure", cell: (hour) => msOrNot(leastOf(medians(hour))) },
-        { head: "Highest median", kind: "figure", cell: (hour) => msOrNot(mostOf(medians(hour))) },
-        { head: "Highest 95th percentile", kind: "figure", cell: (hour) => msOrNot(mostOf(slowest(hour))) },
+        { head: t`Lowest median`, kind: "figure", cell: (hour) => msOrNot(leastOf(medians(hour))) },
+        { head: t`Highest median`, kind: "figure", cell: (hour) => msOrNot(mostOf(medians(hour))) },
+        { head: t`Highest 95th percentile`, kind: "figure", cell: (hour) => msOrNot(mostOf(slowest(hour))) },
       ]}
     />
   );

@@ -19,7 +19,8 @@ import { component, componentLabel, fault, presentFault } from "../board/compone
 import { publishedRules } from "../board/thresholds.js";
 import type { exchangeResponse } from "../board/venue.js";
 import { counted, dayText, durationText, isolated, msText, percentText, sinceMs, spanText } from "./format.js";
-import { Sign, StateWord } from "./parts.js";
+import { numberText, plural, t, texts } from "./language.js";
+import { InEnglish, Sign, StateWord } from "./parts.js";
 import { isTrouble, isUnjudged, lookOf, seenState, stateRank } from "./states.js";
 import { type Column, Table } from "./table.js";
 import { faultMeanings, matrixWords, measuredWords, type State, viewWords } from "./words.js";
@@ -46,13 +47,13 @@ function queryOfView({ range, region }: VenueView): string {
   return new URLSearchParams({ range, ...(region !== null && { region }) }).toString();
 }
 
-const notCountedBecause = {
-  engine: "not decided: our engine is silent",
-  impaired: "not counted: region impaired",
-  outlier: "not counted: it fails only here, and has for long (blocked?)",
-  refused: "not counted: the venue refuses this place, which is no outage unless a second place confirms it",
-  never: "not counted: it sends nothing",
-};
+const notCountedBecause = texts({
+  engine: () => t`not decided: our engine is silent`,
+  impaired: () => t`not counted: region impaired`,
+  outlier: () => t`not counted: it fails only here, and has for long (blocked?)`,
+  refused: () => t`not counted: the venue refuses this place, which is no outage unless a second place confirms it`,
+  never: () => t`not counted: it sends nothing`,
+});
 
 /** With more components than this, those without any trouble are folded away. */
 const fewComponents = 15;
@@ -65,22 +66,26 @@ export function MatrixSection({ matrix }: { matrix: VenueMatrix }) {
   const folded = isLong ? components.filter(isPlain) : [];
   return (
     <section aria-labelledby="matrix">
-      <h2 id="matrix">What each region sees now</h2>
-      {components.length === 0 && <p>No component of this venue is measured.</p>}
-      {shown.length > 0 && <MatrixTable matrix={matrix} rows={shown} caption="Components by region" />}
+      <h2 id="matrix">{t`What each region sees now`}</h2>
+      {components.length === 0 && <p>{t`No component of this venue is measured.`}</p>}
+      {shown.length > 0 && <MatrixTable matrix={matrix} rows={shown} caption={t`Components by region`} />}
       {folded.length > 0 && (
         <details>
           <summary>
             {shown.length === 0
-              ? `All ${folded.length} components are healthy in every region`
-              : `${folded.length} more ${folded.length === 1 ? "component is" : "components are"} healthy in every region`}
+              ? t`All ${folded.length} components are healthy in every region`
+              : plural(
+                  folded.length,
+                  "{0} more component is healthy in every region",
+                  "{0} more components are healthy in every region",
+                )}
           </summary>
-          <MatrixTable matrix={matrix} rows={folded} caption="Components that are healthy in every region" />
+          <MatrixTable matrix={matrix} rows={folded} caption={t`Components that are healthy in every region`} />
         </details>
       )}
       <p class="minor">
-        Regions vote. A component is degraded or down once a quorum of those that count agrees. A region is impaired
-        while most venues fail there at once and nowhere else. <a href="/rulebook">How a verdict is reached</a>
+        {t`Regions vote. A component is degraded or down once a quorum of those that count agrees. A region is impaired while most venues fail there at once and nowhere else.`}{" "}
+        <a href="/rulebook">{t`How a verdict is reached`}</a>
       </p>
     </section>
   );
@@ -96,7 +101,7 @@ function MatrixTable({ matrix, rows, caption }: { matrix: VenueMatrix; rows: Mat
       {...{ caption, rows }}
       columns={[
         {
-          head: "Component",
+          head: t`Component`,
           cell: ({ label, kind }) => (
             <>
               {isolated(label)} <span class="minor">{matrixWords.kinds[kind]}</span>
@@ -104,11 +109,15 @@ function MatrixTable({ matrix, rows, caption }: { matrix: VenueMatrix; rows: Mat
           ),
         },
         {
-          head: "All regions together",
+          head: t`All regions together`,
           cell: ({ state, fault, unknownBecause }) => (
             <>
               <StateWord state={state} fault={fault} />
-              {unknownBecause !== null && <div class="minor">{isolated(unknownBecause.detail)}</div>}
+              {unknownBecause !== null && (
+                <div class="minor">
+                  <InEnglish>{isolated(unknownBecause.detail)}</InEnglish>
+                </div>
+              )}
             </>
           ),
         },
@@ -150,13 +159,13 @@ function SeenThere({ cell, unknownBecause, now }: SeenThereProps) {
 /** What was measured, the newest fault, and why the region is not counted. */
 function notesOf({ state, samples, bad, slow, newestAt, newestFault, notCounted }: MatrixCell, now: string): string[] {
   const measured: string[] = [];
-  if (samples !== null && bad! > 0) measured.push(`${bad!} of ${samples} failed`);
-  if (samples !== null && slow! > 0) measured.push(`${slow!} of ${samples} slow`);
-  if (samples !== null && newestFault !== null) measured.push(`last error: ${faultMeanings[newestFault]}`);
+  if (samples !== null && bad! > 0) measured.push(t`${bad!} of ${samples} failed`);
+  if (samples !== null && slow! > 0) measured.push(t`${slow!} of ${samples} slow`);
+  if (samples !== null && newestFault !== null) measured.push(t`last error: ${faultMeanings[newestFault]}`);
   const notes = measured.length > 0 ? [measured.join(", ")] : [];
-  if (state === "unknown" && notCounted === null) notes.push("too few samples to say");
+  if (state === "unknown" && notCounted === null) notes.push(t`too few samples to say`);
   if (notCounted === "late")
-    notes.push(`not counted: its newest sample is ${durationText(sinceMs(newestAt!, now))} old`);
+    notes.push(t`not counted: its newest sample is ${durationText(sinceMs(newestAt!, now))} old`);
   else if (notCounted !== null) notes.push(notCountedBecause[notCounted]);
   return notes;
 }
@@ -217,21 +226,21 @@ export function EndpointSection({ detail: { endpoints }, region, now }: Measured
   const hasCertificate = endpoints.some(({ certificateExpiresAt }) => certificateExpiresAt !== null);
   return (
     <section aria-labelledby="endpoints">
-      <h2 id="endpoints">REST endpoints</h2>
+      <h2 id="endpoints">{t`REST endpoints`}</h2>
       <Table
-        caption={`Endpoints as seen from ${isolated(region)}`}
+        caption={t`Endpoints as seen from ${isolated(region)}`}
         rows={endpoints}
         columns={[
-          { head: "Endpoint", cell: ({ label }) => isolated(label) },
-          { head: "Seen from here", cell: (endpoint) => <SeenHere part={endpoint} /> },
-          { head: "Good samples", kind: "figure", cell: (endpoint) => <GoodShare part={endpoint} /> },
-          { head: "Median", kind: "figure", cell: ({ p50Ms }) => msOrNot(p50Ms) },
-          { head: "95th percentile", kind: "figure", cell: ({ p95Ms }) => msOrNot(p95Ms) },
+          { head: t`Endpoint`, cell: ({ label }) => isolated(label) },
+          { head: t`Seen from here`, cell: (endpoint) => <SeenHere part={endpoint} /> },
+          { head: t`Good samples`, kind: "figure", cell: (endpoint) => <GoodShare part={endpoint} /> },
+          { head: t`Median`, kind: "figure", cell: ({ p50Ms }) => msOrNot(p50Ms) },
+          { head: t`95th percentile`, kind: "figure", cell: ({ p95Ms }) => msOrNot(p95Ms) },
           hasCertificate && {
-            head: "Certificate",
+            head: t`Certificate`,
             cell: ({ certificateExpiresAt }) => <Certificate expiresAt={certificateExpiresAt} now={now} />,
           },
-          hasLag && { head: "Chain head", cell: ({ lag }) => lagText(lag) },
+          hasLag && { head: t`Chain head`, cell: ({ lag }) => lagText(lag) },
         ]}
       />
     </section>
@@ -244,13 +253,13 @@ function SeenHere({ part: { regionState, newestFault, unknownBecause } }: { part
   return (
     <>
       <StateWord state={seenState(regionState, unknownBecause)} fault={newestFault} />
-      {newestFault !== null && <div class="minor">last error: {faultMeanings[newestFault]}</div>}
+      {newestFault !== null && <div class="minor">{t`last error: ${faultMeanings[newestFault]}`}</div>}
     </>
   );
 }
 
 function GoodShare({ part: { goodPct, samples } }: { part: { goodPct: number | null; samples: number } }) {
-  if (goodPct === null) return <>not measured</>;
+  if (goodPct === null) return <>{t`not measured`}</>;
   return (
     <>
       {percentText(goodPct)}
@@ -261,41 +270,46 @@ function GoodShare({ part: { goodPct, samples } }: { part: { goodPct: number | n
 
 /** A time of answers; null: none was measured. */
 export function msOrNot(ms: number | null): string {
-  return ms === null ? "not measured" : msText(ms);
+  return ms === null ? t`not measured` : msText(ms);
 }
 
 /** Renewal is usually automatic and a month ahead: with less than this left, somebody has forgotten it. */
 const soonDays = 14;
 
 function Certificate({ expiresAt, now }: { expiresAt: string | null; now: string }) {
-  if (expiresAt === null) return <>none seen in a day</>;
+  if (expiresAt === null) return <>{t`none seen in a day`}</>;
   const day = <time dateTime={expiresAt}>{dayText(expiresAt, now)}</time>;
   if (expiresAt <= now)
     return (
       <>
-        <Sign state="outage" /> expired {day}
+        <Sign state="outage" /> {t`expired ${day}`}
       </>
     );
   const days = Math.floor(sinceMs(now, expiresAt) / 86_400_000);
   return (
     <>
-      {days < soonDays && <Sign state="degraded" />} expires {day}, in {counted(days, "day")}
+      {days < soonDays && <Sign state="degraded" />} {t`expires ${day}, in ${counted(days, "day")}`}
     </>
   );
 }
 
 /** How far an endpoint's chain head is behind the freshest one that this region has seen. */
 export function lagText(lag: Endpoint["lag"]): string {
-  if (lag === null) return "names no head";
+  if (lag === null) return t`names no head`;
   const behind =
     lag.blocks === null
-      ? "distance unknown"
+      ? t`distance unknown`
       : lag.blocks === 0
-        ? "at the freshest head"
-        : `${lag.blocks} ${lag.blocks === 1 ? "block" : "blocks"} behind`;
+        ? t`at the freshest head`
+        : plural(lag.blocks, "{0} block behind", "{0} blocks behind");
   return lag.backwards === 0
     ? behind
-    : `${behind}, went backwards ${lag.backwards} ${lag.backwards === 1 ? "time" : "times"} in 24 hours`;
+    : plural(
+        lag.backwards,
+        "{1}, went backwards {0} time in 24 hours",
+        "{1}, went backwards {0} times in 24 hours",
+        behind,
+      );
 }
 
 type StreamRow = VenueDetail["streams"][number];
@@ -305,28 +319,28 @@ export function StreamSection({ detail: { streams }, region }: MeasuredSectionPr
   if (streams.length === 0) return null;
   return (
     <section aria-labelledby="streams">
-      <h2 id="streams">Streams</h2>
+      <h2 id="streams">{t`Streams`}</h2>
       <Table
-        caption={`Streams as heard from ${isolated(region)}`}
+        caption={t`Streams as heard from ${isolated(region)}`}
         rows={streams}
         columns={[
-          { head: "Stream", cell: ({ label }) => isolated(label) },
-          { head: "Seen from here", cell: (stream) => <SeenHere part={stream} /> },
-          { head: "Good samples", kind: "figure", cell: (stream) => <GoodShare part={stream} /> },
+          { head: t`Stream`, cell: ({ label }) => isolated(label) },
+          { head: t`Seen from here`, cell: (stream) => <SeenHere part={stream} /> },
+          { head: t`Good samples`, kind: "figure", cell: (stream) => <GoodShare part={stream} /> },
           {
-            head: "Messages per minute",
+            head: t`Messages per minute`,
             kind: "figure",
             span: (stream) => (isConnection(stream) ? 4 : 1),
             cell: (stream) =>
               isConnection(stream) ? (
-                <span class="minor">The connection that the streams share. It carries no messages of its own.</span>
+                <span class="minor">{t`The connection that the streams share. It carries no messages of its own.`}</span>
               ) : (
-                (stream.messagesPerMinute ?? "not measured")
+                (stream.messagesPerMinute ?? t`not measured`)
               ),
           },
-          { head: "Longest silence", cell: quietText },
-          { head: "Age of newest event", cell: ({ eventAgeMs: ms }) => (ms === null ? "unknown" : eventAgeText(ms)) },
-          { head: "Gaps in numbering", cell: ({ sequenceGaps }) => sequenceGaps ?? "not numbered" },
+          { head: t`Longest silence`, cell: quietText },
+          { head: t`Age of newest event`, cell: ({ eventAgeMs: ms }) => (ms === null ? t`unknown` : eventAgeText(ms)) },
+          { head: t`Gaps in numbering`, cell: ({ sequenceGaps }) => sequenceGaps ?? t`not numbered` },
         ]}
       />
     </section>
@@ -338,13 +352,13 @@ function isConnection({ component }: StreamRow): boolean {
 }
 
 function quietText({ longestQuietMs, stallAfterMs }: StreamRow): string {
-  const longest = longestQuietMs === null ? "not measured" : spanText(longestQuietMs);
-  return stallAfterMs === null ? longest : `${longest}; a stall after ${spanText(stallAfterMs)}`;
+  const longest = longestQuietMs === null ? t`not measured` : spanText(longestQuietMs);
+  return stallAfterMs === null ? longest : t`${longest}; a stall after ${spanText(stallAfterMs)}`;
 }
 
 /** An event from the future means that the venue's clock is ahead. */
 function eventAgeText(ms: number): string {
-  return ms < 0 ? `its clock is ${spanText(-ms)} ahead` : spanText(ms);
+  return ms < 0 ? t`its clock is ${spanText(-ms)} ahead` : spanText(ms);
 }
 
 type Compared = VenueDetail["regions"]["compare"][number];
@@ -354,21 +368,21 @@ export function RegionSection({ detail, matrix }: { detail: VenueDetail; matrix:
   const { generatedAt, latency } = detail;
   return (
     <section aria-labelledby="regions">
-      <h2 id="regions">Regions compared</h2>
-      <p>This is what each region alone sees. No decision rests on one region while several are published.</p>
+      <h2 id="regions">{t`Regions compared`}</h2>
+      <p>{t`This is what each region alone sees. No decision rests on one region while several are published.`}</p>
       <Table
-        caption={`The venue from each region, over ${viewWords.ranges[latency.range]}`}
+        caption={t`The venue from each region, over ${viewWords.ranges[latency.range]}`}
         rows={detail.regions.compare}
         columns={[
           {
-            head: "Region",
+            head: t`Region`,
             cell: ({ region, name }) => <a href={`/regions#${region}`}>{isolated(name)}</a>,
           },
-          { head: "Sees now", cell: (compared) => <StateWord state={seenBy(compared, matrix)} /> },
-          { head: "Does it count?", cell: (compared) => countsText(compared, generatedAt) },
-          { head: "Good samples", kind: "figure", cell: (compared) => <GoodShare part={compared} /> },
-          { head: "Median", kind: "figure", cell: ({ p50Ms }) => msOrNot(p50Ms) },
-          { head: "95th percentile", kind: "figure", cell: ({ p95Ms }) => msOrNot(p95Ms) },
+          { head: t`Sees now`, cell: (compared) => <StateWord state={seenBy(compared, matrix)} /> },
+          { head: t`Does it count?`, cell: (compared) => countsText(compared, generatedAt) },
+          { head: t`Good samples`, kind: "figure", cell: (compared) => <GoodShare part={compared} /> },
+          { head: t`Median`, kind: "figure", cell: ({ p50Ms }) => msOrNot(p50Ms) },
+          { head: t`95th percentile`, kind: "figure", cell: ({ p95Ms }) => msOrNot(p95Ms) },
         ]}
       />
     </section>
@@ -386,40 +400,41 @@ function seenBy({ region, state }: Compared, { components }: VenueMatrix): State
 }
 
 function countsText({ reporting, impaired, newestAt }: Compared, now: string): string {
-  if (impaired) return "no: it is impaired";
-  if (reporting) return "yes, it reports";
+  if (impaired) return t`no: it is impaired`;
+  if (reporting) return t`yes, it reports`;
   return newestAt === null
-    ? "no: it sends nothing"
-    : `no: its newest sample is ${durationText(sinceMs(newestAt, now))} old`;
+    ? t`no: it sends nothing`
+    : t`no: its newest sample is ${durationText(sinceMs(newestAt, now))} old`;
 }
 
 // The thresholds by which a verdict is reached, from the rules of this build.
 
-const ruleNames = {
-  window_ms: "Time by which a component is judged",
-  min_samples: "Fewest samples for a verdict",
-  degraded_bad_share: "Share of failed samples that makes it degraded",
-  outage_bad_share: "Share of failed samples that makes it down",
-  slow_multiple: "An answer is slow at this multiple of its typical latency",
-  slow_floor_ms: "And at least this much above it",
-  opening_bad_run: "Bad samples in a row that confirm trouble",
-  vote_max_age_ms: "Greatest age of the newest sample of a region that votes",
-  quorum_min_regions: "Fewest regions that must agree",
-  outlier_after_ms: "When a region that alone sees trouble loses its vote",
-  recovery_hold_ms: "Healthy time after which an incident closes",
-  stale_event_ms: "Age from which events of a stream are too old",
-};
+const ruleNames = texts({
+  window_ms: () => t`Time by which a component is judged`,
+  min_samples: () => t`Fewest samples for a verdict`,
+  degraded_bad_share: () => t`Share of failed samples that makes it degraded`,
+  outage_bad_share: () => t`Share of failed samples that makes it down`,
+  slow_multiple: () => t`An answer is slow at this multiple of its typical latency`,
+  slow_floor_ms: () => t`And at least this much above it`,
+  opening_bad_run: () => t`Bad samples in a row that confirm trouble`,
+  vote_max_age_ms: () => t`Greatest age of the newest sample of a region that votes`,
+  quorum_min_regions: () => t`Fewest regions that must agree`,
+  outlier_after_ms: () => t`When a region that alone sees trouble loses its vote`,
+  recovery_hold_ms: () => t`Healthy time after which an incident closes`,
+  stale_event_ms: () => t`Age from which events of a stream are too old`,
+});
 
 export function ThresholdsSection() {
   return (
     <section aria-labelledby="thresholds">
-      <h2 id="thresholds">The thresholds that apply</h2>
+      <h2 id="thresholds">{t`The thresholds that apply`}</h2>
       <p class="minor">
-        A slow component has longer windows. All rules and their reasons: <a href="/rulebook">the rule book</a>,{" "}
-        <a href="/v1/thresholds">every threshold as JSON</a>
+        {t`A slow component has longer windows. All rules and their reasons: ${(
+          <a href="/rulebook">{t`the rule book`}</a>
+        )}, ${(<a href="/v1/thresholds">{t`every threshold as JSON`}</a>)}`}
       </p>
       <details>
-        <summary>The rules in short</summary>
+        <summary>{t`The rules in short`}</summary>
         <RulesTable />
       </details>
     </section>
@@ -429,21 +444,22 @@ export function ThresholdsSection() {
 function RulesTable() {
   return (
     <Table
-      caption="How samples become a verdict"
+      caption={t`How samples become a verdict`}
       rows={publishedRules.filter(({ name }) => name in ruleNames)}
       columns={[
-        { head: "Rule", cell: ({ name }) => ruleNames[name as keyof typeof ruleNames] },
-        { head: "Value", cell: ({ value, unit }) => quantityText(unit === "ms" ? spanText(value) : value, unit) },
-        { head: "Why", kind: "words", cell: ({ reason }) => reason },
+        { head: t`Rule`, cell: ({ name }) => ruleNames[name as keyof typeof ruleNames] },
+        { head: t`Value`, cell: ({ value, unit }) => quantityText(value, unit) },
+        { head: t`Why`, kind: "words", cell: ({ reason }) => <InEnglish>{reason}</InEnglish> },
       ]}
     />
   );
 }
 
-function quantityText(value: number | string, unit: Rule["unit"]): string {
-  return unit === "share"
-    ? `${Math.round(Number(value) * 1000) / 10}\u00a0%`
-    : unit === "ms"
-      ? String(value)
-      : `${value} ${unit}`;
+/** Of the rules that are shown here; the API has the others, too. */
+function quantityText(value: number, unit: Rule["unit"]): string {
+  if (unit === "ms") return spanText(value);
+  if (unit === "share") return percentText(Math.round(value * 1000) / 10);
+  if (unit === "samples") return plural(value, "{0} sample", "{0} samples");
+  if (unit === "regions") return plural(value, "{0} region", "{0} regions");
+  return unit === "times" ? plural(value, "{0} time", "{0} times") : `${numberText(value)} ${unit}`;
 }

@@ -2,7 +2,8 @@
 import type { TypeOf } from "../api/shapes.js";
 import type { transfersResponse } from "../board/transfers.js";
 import { counted, isolated } from "./format.js";
-import { Instant, Sign } from "./parts.js";
+import { t, texts } from "./language.js";
+import { Instant, Reason, Sign } from "./parts.js";
 import { type Column, Table } from "./table.js";
 import type { State } from "./words.js";
 
@@ -17,24 +18,26 @@ export function TransfersSection({ transfers, now }: { transfers: Transfers; now
   const lines = transfers.transfers;
   return (
     <section aria-labelledby="transfers">
-      <h2 id="transfers">Deposits and withdrawals</h2>
+      <h2 id="transfers">{t`Deposits and withdrawals`}</h2>
       {source.state === "unsaid" || lines.length === 0 ? (
-        <p>{isolated(source.because ?? "Its list was not read yet")}.</p>
+        <p>{source.because === null ? t`Its list was not read yet` : <Reason text={source.because} />}.</p>
       ) : (
         <>
           <p>
-            As {isolated(source.name)} declares them in its own list; we do not measure this.{" "}
-            {source.because !== null && `The newest reading had a problem: ${isolated(source.because)}. `}
-            <a href="/transfers">All venues</a>
+            {t`As ${isolated(source.name)} declares them in its own list; we do not measure this.`}{" "}
+            {source.because !== null && (
+              <>{t`The newest reading had a problem: ${(<Reason text={source.because} />)}.`} </>
+            )}
+            <a href="/transfers">{t`All venues`}</a>
           </p>
           <Table
-            caption="By asset and network"
+            caption={t`By asset and network`}
             rows={lines}
             columns={[
-              { head: "Asset", cell: ({ asset }) => asset },
-              { head: "Network", cell: networkText },
-              ...directionColumns("Withdrawals", ({ withdrawal }) => withdrawal, now),
-              ...directionColumns("Deposits", ({ deposit }) => deposit, now),
+              { head: t`Asset`, cell: ({ asset }) => asset },
+              { head: t`Network`, cell: networkText },
+              ...directionColumns(t`Withdrawals`, ({ withdrawal }) => withdrawal, now),
+              ...directionColumns(t`Deposits`, ({ deposit }) => deposit, now),
             ]}
           />
           <Pauses pauses={transfers.pauses} now={now} />
@@ -48,23 +51,19 @@ function Pauses({ pauses, now }: { pauses: Transfers["pauses"]; now: string }) {
   if (pauses.length === 0) return null;
   return (
     <details>
-      <summary>Its newest pauses within ninety days ({pauses.length})</summary>
+      <summary>{t`Its newest pauses within ninety days (${pauses.length})`}</summary>
       <Table
-        caption="Pauses, those that last first"
+        caption={t`Pauses, those that last first`}
         rows={pauses}
         columns={[
+          { head: t`What`, cell: pausedText },
+          { head: t`From`, cell: ({ startedAt }) => <Instant at={startedAt} now={now} /> },
           {
-            head: "What",
-            cell: ({ direction, asset, venueNetwork, network }) =>
-              `${direction}s of ${asset}${venueNetwork === null ? "" : ` on ${isolated(network ?? venueNetwork)}`}`,
-          },
-          { head: "From", cell: ({ startedAt }) => <Instant at={startedAt} now={now} /> },
-          {
-            head: "To",
-            cell: ({ endedAt }) => (endedAt === null ? "it lasts" : <Instant at={endedAt} now={now} />),
+            head: t`To`,
+            cell: ({ endedAt }) => (endedAt === null ? t`it lasts` : <Instant at={endedAt} now={now} />),
           },
           {
-            head: "In the venue's words",
+            head: t`In the venue's words`,
             kind: "words",
             cell: ({ because }) => because !== null && isolated(because),
           },
@@ -72,6 +71,12 @@ function Pauses({ pauses, now }: { pauses: Transfers["pauses"]; now: string }) {
       />
     </details>
   );
+}
+
+function pausedText({ direction, asset, venueNetwork, network }: Transfers["pauses"][number]): string {
+  const on = isolated(network ?? venueNetwork ?? "");
+  if (direction === "deposit") return on === "" ? t`deposits of ${asset}` : t`deposits of ${asset} on ${on}`;
+  return on === "" ? t`withdrawals of ${asset}` : t`withdrawals of ${asset} on ${on}`;
 }
 
 /** Whether a direction is open, and how long it was paused. */
@@ -82,20 +87,15 @@ function directionColumns(
 ): Column<TransferLine>[] {
   return [
     { head, kind: "words", cell: (line) => <DirectionState direction={directionOf(line)} now={now} /> },
-    { head: `${head} paused in 90 days`, kind: "figure", cell: (line) => shareText(directionOf(line)) },
+    { head: t`${head} paused in 90 days`, kind: "figure", cell: (line) => shareText(directionOf(line)) },
   ];
 }
 
 function DirectionState({ direction: { state, since, because }, now }: { direction: TransferDirection; now: string }) {
   return (
     <>
-      <StateMark state={state} word={state} />
-      {state !== "open" && (
-        <>
-          {" "}
-          since <Instant at={since} now={now} />
-        </>
-      )}
+      <StateMark state={state} word={transferWords[state]} />
+      {state !== "open" && <> {t`since ${(<Instant at={since} now={now} />)}`}</>}
       {because !== null && ` (${isolated(because)})`}
     </>
   );
@@ -109,12 +109,12 @@ export function keyOf({ venue, asset, venueNetwork }: TransferLine): string {
 /** A name that the published list does not have is shown as the venue writes it. */
 export function networkText({ networkName, venueNetwork }: TransferLine): string {
   if (networkName !== null) return isolated(networkName);
-  return venueNetwork === null ? "all networks" : `${isolated(venueNetwork)} (its own name)`;
+  return venueNetwork === null ? t`all networks` : t`${isolated(venueNetwork)} (its own name)`;
 }
 
 /** Minutes with their denominator: nothing was paused in a time of which nothing is known. */
 export function shareText({ pausedMinutes90d, knownMinutes90d }: TransferDirection): string {
-  if (knownMinutes90d === 0) return "not known";
+  if (knownMinutes90d === 0) return t`not known`;
   if (pausedMinutes90d === 0) return "0";
   const known =
     knownMinutes90d < 2 * 1440
@@ -122,8 +122,10 @@ export function shareText({ pausedMinutes90d, knownMinutes90d }: TransferDirecti
       : counted(Math.round(knownMinutes90d / 1440), "day");
   const paused =
     pausedMinutes90d < 120 ? counted(pausedMinutes90d, "minute") : counted(Math.round(pausedMinutes90d / 60), "hour");
-  return `${paused} of ${known}`;
+  return t`${paused} of ${known}`;
 }
+
+export const transferWords = texts({ open: () => t`open`, paused: () => t`paused`, unknown: () => t`unknown` });
 
 const signs: Record<TransferDirection["state"], State> = { open: "operational", paused: "outage", unknown: "unknown" };
 

@@ -11,6 +11,7 @@ import { transfersResponse, venueTransfers } from "../board/transfers.js";
 import { exchangeResponse, venueParameters } from "../board/venue.js";
 import { type AnswerContext, answerHead, answerOf } from "./answer.js";
 import { withoutEmpty } from "./board.js";
+import { editionFor } from "./edition.js";
 import {
   ageText,
   dayText,
@@ -23,16 +24,18 @@ import {
   sinceMs,
   whereText,
 } from "./format.js";
+import { plural, t, texts } from "./language.js";
 import { answerPage, type PagesOptions, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import {
-  type PublishedIncident,
   Elapsed,
   feedLinks,
   Headline,
   IncidentList,
   Instant,
   MaintenanceList,
+  type PublishedIncident,
+  Reason,
   StateWord,
   transferFeedLinks,
   WebLink,
@@ -58,7 +61,7 @@ import {
 } from "./venue-measurements.js";
 import { type Transfers, TransfersSection } from "./venue-transfers.js";
 import { commonFault, isTrouble, stateRank } from "./states.js";
-import { categoryWords, matrixWords, noticeWords, stateWords, viewWords } from "./words.js";
+import { categoryWords, matrixWords, noticeWords, viewWords } from "./words.js";
 
 type VenueRoute = RequestHandler<{ venue: string }>;
 
@@ -86,14 +89,15 @@ export function venuePageRoute(options: PagesOptions, rendered: Rendered): Venue
     ]);
     if (!detail || !matrix || !moves) throw noSuchVenue(venue);
     const config = configs.get(venue)!;
-    const body = rendered(`venue ${JSON.stringify(view)}`, [detail, matrix, moves], () =>
+    const page = () =>
       venuePage({
         ...{ view, config, baseUrl },
         detail: dataOf(exchangeResponse, detail),
         matrix: dataOf(venueMatrix, matrix),
         transfers: dataOf(transfersResponse, moves),
-      }),
-    );
+      });
+    const shown = [detail, matrix, moves];
+    const body = rendered(`venue ${JSON.stringify(view)}`, shown, page, editionFor(request));
     await answerPage(response, body, dataCache, originsToCheck(config));
   };
 }
@@ -146,9 +150,9 @@ function venuePage({ view, detail, matrix, transfers, config, baseUrl }: VenuePa
   const headline =
     end === null
       ? venueHeadline(detail.exchange.name, matrix, detail.incidents)
-      : `${isolated(detail.exchange.name)} ended on ${dayText(end.date, now)}.`;
+      : t`${isolated(detail.exchange.name)} ended on ${dayText(end.date, now)}.`;
   const regionNames = new Map(matrix.regions.map(({ id, name }) => [id, name]));
-  const region = (view.region !== null && regionNames.get(view.region)) || "unknown";
+  const region = (view.region !== null && regionNames.get(view.region)) || t`unknown`;
   const labels = new Map(
     matrix.components.map(({ component, kind, label }) => [
       component,
@@ -157,14 +161,9 @@ function venuePage({ view, detail, matrix, transfers, config, baseUrl }: VenuePa
   );
   return {
     ...{ title: headline.replace(/\.$/, ""), icon: matrix.state, section: null, json: jsonPathOf(view) },
-    ...{
-      generatedAt: now,
-      decidedAt: detail.decidedAt,
-      age,
-      refreshS: 15,
-      scripts: ["zoom.js", "copy.js", "check.js"],
-    },
-    ...{ description: headline, path: `/venues/${view.venue}` },
+    ...{ generatedAt: now, decidedAt: detail.decidedAt, age, refreshS: 15 },
+    ...{ description: headline, path: `/venues/${view.venue}`, chosenPath: pathOf(view) },
+    scripts: ["zoom.js", "copy.js", "check.js"],
     updatesOf: detail.exchange,
     feeds: [
       ...feedLinks(detail.exchange),
@@ -212,26 +211,24 @@ function Facts({
       <span aria-live="polite">
         <StateWord state={matrix.state} fault={commonFault(matrix.components)} />
       </span>{" "}
-      since <Instant at={matrix.since} now={now} /> (<Elapsed from={matrix.since} now={now} />)
+      {t`since ${(<Instant at={matrix.since} now={now} />)} (${(<Elapsed from={matrix.since} now={now} />)})`}
       {rest !== null && `; ${rest}`}.{" "}
       {maintenance !== null && (
         <>
-          In {maintenanceText(maintenance, now)}:{" "}
-          <WebLink address={maintenance.url}>{isolated(maintenance.title)}</WebLink>.{" "}
+          {t`In ${maintenanceText(maintenance, now)}: ${(
+            <WebLink address={maintenance.url}>{isolated(maintenance.title)}</WebLink>
+          )}.`}{" "}
         </>
       )}
       <a href={`/?category=${exchange.category}`}>{categoryWords[exchange.category]}</a>.{" "}
-      {exchange.symbol !== null && `Measured with ${isolated(exchange.symbol)}.`}{" "}
-      {typicalMs !== null && `An answer typically takes ${msText(typicalMs)}.`}{" "}
-      {sinceMs(generatedAt, now) >= worthSayingMs && (
-        <>
-          The figures below the matrix are of{" "}
+      {exchange.symbol !== null && t`Measured with ${isolated(exchange.symbol)}.`}{" "}
+      {typicalMs !== null && t`An answer typically takes ${msText(typicalMs)}.`}{" "}
+      {sinceMs(generatedAt, now) >= worthSayingMs &&
+        t`The figures below the matrix are of ${(
           <time dateTime={generatedAt} data-exact>
             {exactText(generatedAt)}
           </time>
-          .
-        </>
-      )}
+        )}.`}
     </p>
   );
 }
@@ -239,9 +236,9 @@ function Facts({
 // The answer of a venue's page in one sentence.
 
 const venueUnknownBecause = {
-  never: (name: string) => `We do not know whether ${name} works: we have never seen it good from here.`,
-  ended: (name: string, detail: string) => `We do not know whether ${name} works. Its service ${detail}.`,
-  blocked: (name: string) => `We do not know whether ${name} works: it refuses the place that we measure from.`,
+  never: (name: string) => t`We do not know whether ${name} works: we have never seen it good from here.`,
+  ended: (name: string, detail: string) => t`We do not know whether ${name} works. Its service ${detail}.`,
+  blocked: (name: string) => t`We do not know whether ${name} works: it refuses the place that we measure from.`,
 };
 
 /** `OKX is degraded: Ticker down, in 2 of 3 regions.` */
@@ -251,7 +248,8 @@ function venueHeadline(venue: string, matrix: VenueMatrix, incidents: readonly P
   if (matrix.state === "unknown") return unknownOf(name, matrix);
   if (matrix.state === "operational") {
     const [first] = open;
-    if (first) return `${name} is healthy again. The incident of ${isolated(first.label)} closes once this has lasted.`;
+    if (first)
+      return t`${name} is healthy again. The incident of ${isolated(first.label)} closes once this has lasted.`;
     return healthyText(name, matrix);
   }
   return `${answerHead({ ...matrix, name: venue, activeIncidents: open.length }, contextOf(matrix))}.`;
@@ -271,11 +269,11 @@ function contextOf({ components, generatedAt }: VenueMatrix): AnswerContext {
 
 function unknownOf(name: string, { components }: VenueMatrix): string {
   const isSilent = components.some(({ cells }) => cells.some(({ notCounted }) => notCounted === "engine"));
-  if (isSilent) return `We do not know whether ${name} works: our own engine decides nothing at present.`;
+  if (isSilent) return t`We do not know whether ${name} works: our own engine decides nothing at present.`;
   const because = components.find(({ unknownBecause }) => unknownBecause !== null)?.unknownBecause;
   return because
     ? venueUnknownBecause[because.reason](name, isolated(because.detail))
-    : `We do not know whether ${name} works: fewer than half of its components are known.`;
+    : t`We do not know whether ${name} works: fewer than half of its components are known.`;
 }
 
 function countsRegion({ components }: VenueMatrix, region: string): boolean {
@@ -299,8 +297,9 @@ function healthyText(name: string, matrix: VenueMatrix): string {
   const counted = matrix.regions.filter(({ id }) => countsRegion(matrix, id));
   const others = matrix.regions.filter(({ id }) => !countsRegion(matrix, id)).map((region) => region.name);
   const see = counted.filter(({ id }) => seesHealth(matrix, id)).length;
-  const leftOut = others.length === 0 ? "" : `; ${nameList(others)} ${others.length === 1 ? "does" : "do"} not count`;
-  return `${name} is healthy ${whereText({ saw: see, of: counted.length })}${leftOut}.`;
+  const answer = t`${name} is healthy ${whereText({ saw: see, of: counted.length })}`;
+  if (others.length === 0) return `${answer}.`;
+  return plural(others.length, "{1}; {2} does not count.", "{1}; {2} do not count.", answer, nameList(others));
 }
 
 export interface ViewPickerProps {
@@ -311,15 +310,15 @@ export interface ViewPickerProps {
 /** Links to the same page over another range, or as another region sees it. */
 function ViewPicker({ view, regions }: ViewPickerProps) {
   return (
-    <nav aria-label="Choose region and range" id="view" class="view">
-      <Choice name="Seen from">
+    <nav aria-label={t`Choose region and range`} id="view" class="view">
+      <Choice name={t`Seen from`}>
         {regions.map(({ id, name }) => (
           <Option key={id} path={pathOf({ ...view, region: id })} chosen={id === view.region}>
             {isolated(name)}
           </Option>
         ))}
       </Choice>
-      <Choice name="Over">
+      <Choice name={t`Over the last`}>
         {(["24h", "7d"] as const).map((range) => (
           <Option key={range} path={pathOf({ ...view, range })} chosen={range === view.range}>
             {viewWords.ranges[range]}
@@ -363,9 +362,9 @@ function IncidentsSection({ detail, labels, now }: IncidentsSectionProps) {
   const repeated = incidentPatterns.filter(({ count, recurring }) => count > 1 && recurring.length > 0);
   return (
     <section aria-labelledby="incidents">
-      <h2 id="incidents">Incidents</h2>
+      <h2 id="incidents">{t`Incidents`}</h2>
       {incidents.length === 0 ? (
-        <p>No incident of this venue is on record.</p>
+        <p>{t`No incident of this venue is on record.`}</p>
       ) : (
         <>
           <IncidentList
@@ -373,13 +372,13 @@ function IncidentsSection({ detail, labels, now }: IncidentsSectionProps) {
             incidents={incidents.slice(0, incidentsShown)}
           />
           <p>
-            <a href={`/incidents?venue=${exchange.id}`}>All incidents of {isolated(exchange.name)}</a>
+            <a href={`/incidents?venue=${exchange.id}`}>{t`All incidents of ${isolated(exchange.name)}`}</a>
           </p>
         </>
       )}
       {repeated.length > 0 && (
         <>
-          <h3>When incidents recur</h3>
+          <h3>{t`When incidents recur`}</h3>
           <ul class="incidents">
             {repeated.map((pattern) => (
               <li key={`${pattern.component} ${pattern.severity}`}>
@@ -395,32 +394,36 @@ function IncidentsSection({ detail, labels, now }: IncidentsSectionProps) {
 
 // When a component's incidents recur, in a sentence. All hours are in UTC.
 
-const weekdayNames = {
-  monday: "Mondays",
-  tuesday: "Tuesdays",
-  wednesday: "Wednesdays",
-  thursday: "Thursdays",
-  friday: "Fridays",
-  saturday: "Saturdays",
-  sunday: "Sundays",
-};
+const weekdayNames = texts({
+  monday: () => t`on Mondays`,
+  tuesday: () => t`on Tuesdays`,
+  wednesday: () => t`on Wednesdays`,
+  thursday: () => t`on Thursdays`,
+  friday: () => t`on Fridays`,
+  saturday: () => t`on Saturdays`,
+  sunday: () => t`on Sundays`,
+});
 
 type Pattern = VenueDetail["incidentPatterns"][number];
 
 /** @param label of the component, isolated */
 function patternText({ severity, count, totalSeconds, recurring }: Pattern, label: string): string {
-  const head = `${label} ${stateWords[severity].toLowerCase()}`;
-  const times = recurring.map((time) => recursText(time.incidents, count, whenText(time), time.days));
-  const sum = `In ninety days ${count} ${count === 1 ? "incident" : "incidents"} lasted ${durationText(totalSeconds * 1_000)} together.`;
-  return `${head}: ${times.join("; ")}. ${sum}`;
+  const times = recurring.map((time) => recursText(time.incidents, count, whenText(time), time.days)).join("; ");
+  const sum = plural(
+    count,
+    "In ninety days {0} incident lasted {1} together.",
+    "In ninety days {0} incidents lasted {1} together.",
+    durationText(totalSeconds * 1_000),
+  );
+  return `${severity === "outage" ? t`${label} down: ${times}.` : t`${label} degraded: ${times}.`} ${sum}`;
 }
 
 /** `on Saturdays between 11:00 and 12:00 UTC` */
 function whenText({ weekday, hour }: Pattern["recurring"][number]): string {
-  const parts: string[] = [];
-  if (weekday !== null) parts.push(`on ${weekdayNames[weekday]}`);
-  if (hour !== null) parts.push(`between ${clockText(hour)} and ${clockText((hour + 1) % 24)}`);
-  return parts.join(" ");
+  const day = weekday && weekdayNames[weekday];
+  if (hour === null) return t`${day ?? ""} (UTC)`;
+  const [from, to] = [clockText(hour), clockText((hour + 1) % 24)];
+  return day === null ? t`between ${from} and ${to} UTC` : t`${day} between ${from} and ${to} UTC`;
 }
 
 function clockText(hour: number): string {
@@ -428,7 +431,12 @@ function clockText(hour: number): string {
 }
 
 function recursText(incidents: number, count: number, when: string, days: number): string {
-  return `${incidents} of ${count} incidents began ${when}${when.endsWith("0") ? " UTC" : " (UTC)"}, on ${days} ${days === 1 ? "day" : "days"}`;
+  return plural(
+    days,
+    "{1} of {2} incidents began {3}, on {0} day",
+    "{1} of {2} incidents began {3}, on {0} days",
+    ...[incidents, count, when],
+  );
 }
 
 // The venue's own notices beside our incidents. Every text in them is the venue's.
@@ -444,44 +452,44 @@ function NoticesSection({ detail, now }: { detail: VenueDetail; now: string }) {
   const oursOf = new Map(incidents.flatMap(({ official, slug }) => (official ? [[official.id, slug] as const] : [])));
   return (
     <section aria-labelledby="notices">
-      <h2 id="notices">What {isolated(exchange.name)} itself says</h2>
+      <h2 id="notices">{t`What ${isolated(exchange.name)} itself says`}</h2>
       <p>
         <FeedState official={official} now={now} />{" "}
-        <WebLink address={official.page}>{official.page !== null && "Its status page"}</WebLink>
+        <WebLink address={official.page}>{official.page !== null && t`Its status page`}</WebLink>
       </p>
       {detail.maintenanceAhead.length > 0 && (
         <>
-          <h3>Maintenance in the next 48 hours</h3>
+          <h3>{t`Maintenance in the next 48 hours`}</h3>
           <MaintenanceList maintenance={detail.maintenanceAhead} now={now} named={false} />
         </>
       )}
       <p>
-        {comparedSentences(detection).join(" ")} <a href="/detection">All venues compared</a>
+        {comparedSentences(detection).join(" ")} <a href="/detection">{t`All venues compared`}</a>
       </p>
       {official.incidents.length > 0 && (
         <Table
-          caption="Its notices, newest first"
+          caption={t`Its notices, newest first`}
           rows={official.incidents.slice(0, noticesShown)}
           columns={[
             {
-              head: "Notice",
+              head: t`Notice`,
               cell: ({ title, url }) => (
                 <WebLink address={url}>
                   <bdi>{title}</bdi>
                 </WebLink>
               ),
             },
-            { head: "Kind and status", kind: "words", cell: (notice) => <NoticeKind notice={notice} /> },
-            { head: "Began", cell: ({ startedAt }) => <Instant at={startedAt} now={now} /> },
+            { head: t`Kind and status`, kind: "words", cell: (notice) => <NoticeKind notice={notice} /> },
+            { head: t`Began`, cell: ({ startedAt }) => <Instant at={startedAt} now={now} /> },
             {
-              head: "Published",
-              cell: ({ postedAt }) => (postedAt === null ? "unknown" : <Instant at={postedAt} now={now} />),
+              head: t`Published`,
+              cell: ({ postedAt }) => (postedAt === null ? t`unknown` : <Instant at={postedAt} now={now} />),
             },
             {
-              head: "Over",
-              cell: ({ resolvedAt }) => (resolvedAt === null ? "not yet" : <Instant at={resolvedAt} now={now} />),
+              head: t`Over`,
+              cell: ({ resolvedAt }) => (resolvedAt === null ? t`not yet` : <Instant at={resolvedAt} now={now} />),
             },
-            { head: "Ours beside it", cell: (notice) => <Ours notice={notice} slug={oursOf.get(notice.id)} /> },
+            { head: t`Ours beside it`, cell: (notice) => <Ours notice={notice} slug={oursOf.get(notice.id)} /> },
           ]}
         />
       )}
@@ -491,47 +499,40 @@ function NoticesSection({ detail, now }: { detail: VenueDetail; now: string }) {
 
 /** Whether silence of the venue would mean anything. */
 function FeedState({ official: { feed }, now }: { official: Official; now: string }) {
-  if (feed.state === "none") return <>It has no status feed that a program can read, so its silence means nothing.</>;
-  if (feed.state === "unreadable")
-    return (
-      <>
-        {`Its status feed cannot be read: ${isolated(feed.problem ?? "we do not know why")}. Its silence means nothing now.`}
-        {feed.readAt !== null && (
-          <>
-            {" "}
-            Last read: <Instant at={feed.readAt} now={now} />.
-          </>
-        )}
-      </>
-    );
   return (
     <>
-      {feed.tellsIncidents
-        ? "Its status feed can be read."
-        : "Its status feed can be read, but announces only maintenance. Its silence about outages means nothing."}
-      {feed.readAt !== null && (
-        <>
-          {" "}
-          Last read: <Instant at={feed.readAt} now={now} />.
-        </>
+      {feedText(feed)}
+      {feed.state !== "none" && feed.readAt !== null && (
+        <> {t`Last read: ${(<Instant at={feed.readAt} now={now} />)}.`}</>
       )}
     </>
   );
+}
+
+function feedText({ state, problem, tellsIncidents }: Official["feed"]): ComponentChildren {
+  if (state === "none") return t`It has no status feed that a program can read, so its silence means nothing.`;
+  if (state === "unreadable") {
+    const why = problem === null ? t`we do not know why` : <Reason text={problem} />;
+    return t`Its status feed cannot be read: ${why}. Its silence means nothing now.`;
+  }
+  return tellsIncidents
+    ? t`Its status feed can be read.`
+    : t`Its status feed can be read, but announces only maintenance. Its silence about outages means nothing.`;
 }
 
 function NoticeKind({ notice: { kind, status, vanished, timesDoubtful } }: { notice: Notice }) {
   return (
     <>
       {noticeWords.kinds[kind]}, <bdi>{status}</bdi>
-      {vanished && <div class="minor">the venue has removed it</div>}
-      {timesDoubtful && <div class="minor">its times are not plausible</div>}
+      {vanished && <div class="minor">{t`the venue has removed it`}</div>}
+      {timesDoubtful && <div class="minor">{t`its times are not plausible`}</div>}
     </>
   );
 }
 
 /** @param slug of our incident, if there is one */
 function Ours({ notice: { kind }, slug }: { notice: Notice; slug: string | undefined }) {
-  if (slug !== undefined) return <a href={`/incidents/${slug}`}>our incident</a>;
+  if (slug !== undefined) return <a href={`/incidents/${slug}`}>{t`our incident`}</a>;
   return <>{noticeWords[kind === "incident" ? "noneOfOurs" : "notCompared"]}</>;
 }
 
@@ -543,30 +544,49 @@ function comparedSentences(detection: Compared): string[] {
   const { paired, oursCompared, oursNear, oursOnly, theirsCompared, theirsNear, theirsOnly } = detection;
   if (detection.venuesCompared === 0) return [whyNot(detection)];
   const sentences = [
-    `Compared on ${detection.measuredDays} of ${detection.days} days.`,
+    t`Compared on ${detection.measuredDays} of ${detection.days} days.`,
     oursText(oursCompared!, paired!, oursNear!, oursOnly!),
     theirsText(theirsCompared!, paired!, theirsNear!, theirsOnly!),
   ];
   const lead = detection.aheadUncorrelated;
   if (lead !== null)
     sentences.push(
-      `${lead >= 0 ? "We were" : "The venue was"} first by ${durationText(Math.abs(lead) * 1_000)} (median).`,
+      lead >= 0
+        ? t`We were first by ${durationText(lead * 1_000)} (median).`
+        : t`The venue was first by ${durationText(-lead * 1_000)} (median).`,
     );
-  if (paired! > 0) sentences.push("Only their times are compared: nothing tests that they are about the same fault.");
+  if (paired! > 0) sentences.push(t`Only their times are compared: nothing tests that they are about the same fault.`);
   return sentences;
 }
 
 function whyNot({ venuesWithoutFeed, venuesOnlyMaintenance }: Compared): string {
-  if (venuesWithoutFeed > 0) return "We cannot compare our incidents with its notices, since it has no feed.";
+  if (venuesWithoutFeed > 0) return t`We cannot compare our incidents with its notices, since it has no feed.`;
   return venuesOnlyMaintenance > 0
-    ? "We do not compare maintenance with our incidents."
-    : "Our incidents are not compared with its notices yet: a comparison needs six hours before and after, measured and read.";
+    ? t`We do not compare maintenance with our incidents.`
+    : t`Our incidents are not compared with its notices yet: a comparison needs six hours before and after, measured and read.`;
 }
 
 function oursText(all: number, paired: number, near: number, only: number): string {
-  return `Of our ${all} ${all === 1 ? "incident" : "incidents"}, ${paired} ${paired === 1 ? "has a notice" : "have a notice each"}, ${near} ${near === 1 ? "shares" : "share"} one with another, and ${only} ${only === 1 ? "has" : "have"} none.`;
+  return comparedText(
+    plural(all, "our {0} incident", "our {0} incidents"),
+    plural(paired, "{0} has a notice", "{0} have a notice each"),
+    near,
+    only,
+  );
 }
 
 function theirsText(all: number, paired: number, near: number, only: number): string {
-  return `Of ${all} ${all === 1 ? "notice" : "notices"} of the venue, ${paired} ${paired === 1 ? "has an incident" : "have an incident each"}, ${near} ${near === 1 ? "shares" : "share"} one with another, and ${only} ${only === 1 ? "has" : "have"} none.`;
+  return comparedText(
+    plural(all, "{0} notice of the venue", "{0} notices of the venue"),
+    plural(paired, "{0} has an incident", "{0} have an incident each"),
+    near,
+    only,
+  );
+}
+
+/** Three numbers in one sentence, each with its own plural. */
+function comparedText(all: string, paired: string, near: number, only: number): string {
+  const shared = plural(near, "{0} shares one with another", "{0} share one with another");
+  const alone = plural(only, "{0} has none", "{0} have none");
+  return t`Of ${all}, ${paired}, ${shared}, and ${alone}.`;
 }

@@ -18,7 +18,9 @@ import {
   selectionText,
   withoutEmpty,
 } from "./board.js";
+import { editionFor } from "./edition.js";
 import { ageText } from "./format.js";
+import { plural, t } from "./language.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import { AnnouncedNow, Elapsed, ExactInstant, Headline, healthOf, type Regions, Sign } from "./parts.js";
@@ -44,12 +46,12 @@ export function wallRoute(registry: Registry, boards: Boards, rendered: Rendered
   return async (request, response) => {
     const filter = read(withoutEmpty(queryOf(request)));
     const [status, regions] = await Promise.all([boards.status(filter.category), boards.regions()]);
-    const body = rendered(`wall ${JSON.stringify(filter)}`, [status, regions], () =>
+    const page = () =>
       wallPage({
         ...{ board: boardOf(dataOf(statusResponse, status!), filter), filter, labelOf },
         regions: dataOf(regionsResponse, regions!),
-      }),
-    );
+      });
+    const body = rendered(`wall ${JSON.stringify(filter)}`, [status, regions], page, editionFor(request));
     await answerPage(response, body);
   };
 }
@@ -70,15 +72,13 @@ function wallPage({ board, regions, filter, labelOf }: WallPageProps): PageProps
   const { generatedAt, decidedAt } = board;
   return {
     // the instant stands at the top, where no number of venues moves it out of sight
-    ...{ title: `Wall: ${ofOwnBoard(board, filter, title)}`, icon: state, section: "wall", json: null },
+    ...{ title: t`Wall: ${ofOwnBoard(board, filter, title)}`, icon: state, section: "wall", json: null },
     ...{ generatedAt: null, decidedAt, age, description: answer, path: `/wall${selectionText(filter)}` },
     ...{ refreshS: 15, bare: true, styles: ["wall.css"] },
     children: (
       <>
         <div class="line">
-          <p class="as-of">
-            As of <ExactInstant at={decidedAt ?? generatedAt} />
-          </p>
+          <p class="as-of">{t`As of ${(<ExactInstant at={decidedAt ?? generatedAt} />)}`}</p>
           <WallRegions regions={regions} />
         </div>
         <Headline {...{ state, age, answer }} />
@@ -126,8 +126,8 @@ function WallTile({ venue, now }: { venue: Board["venues"][number]; now: string 
         </a>
       </h2>
       <p>
-        <b>{word}</b> for <Elapsed from={since} now={now} />
-        {activeIncidents > 0 && `, ${activeIncidents} open ${activeIncidents === 1 ? "incident" : "incidents"}`}
+        <b>{word}</b> {t`for ${(<Elapsed from={since} now={now} />)}`}
+        {activeIncidents > 0 && `, ${plural(activeIncidents, "{0} open incident", "{0} open incidents")}`}
         <AnnouncedNow maintenance={venue.maintenance} now={now} />
       </p>
     </li>
@@ -148,7 +148,7 @@ function WallTroubles({ board, filter, labelOf }: Omit<WallPageProps, "regions">
       ))}
       {troubled.length > mostTroubled && (
         <li>
-          <a href="/">and {troubled.length - mostTroubled} more</a>
+          <a href="/">{t`and ${troubled.length - mostTroubled} more`}</a>
         </li>
       )}
     </ul>
@@ -172,10 +172,14 @@ function WallTrouble({ venue, incidents, labelOf, now }: WallTroubleProps) {
       <a href={`/venues/${id}`}>
         <bdi>{name}</bdi>
       </a>{" "}
-      <b>{(recoveringWord(venue) ?? word).toLowerCase()}</b>
-      {details.length > 0 && `: ${details.join(", ")}`}, for <Elapsed from={since} now={now} />
+      <b>{uncapitalised(recoveringWord(venue) ?? word)}</b>
+      {details.length > 0 && `: ${details.join(", ")}`}, {t`for ${(<Elapsed from={since} now={now} />)}`}
     </li>
   );
+}
+
+function uncapitalised(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1);
 }
 
 /** Where we measure from, in one line. */

@@ -2,6 +2,7 @@
 import type { Fault, TroubleKind } from "../../../shared/measurement/sample.js";
 import type { Category } from "../../../shared/registry/registry.js";
 import type { state, TypeOf } from "../api/shapes.js";
+import { plural, t, texts } from "./language.js";
 
 export type State = TypeOf<typeof state>;
 
@@ -12,14 +13,14 @@ interface FaultVerb {
   began: string;
 }
 
-export const boardWords = {
-  noOpenIncidents: "No incident is open.",
-  openUnknown: "We cannot tell whether an incident is open.",
-  noneOpenHere: "No incident of this category is open.",
-  legendDays:
-    "A bar is a day: low without trouble, higher with degraded minutes or an incident, highest with down minutes, hollow if we measured less than half of it, and a gap where nothing was measured.",
-  nothingFound: "No venue matches this filter.",
-};
+export const boardWords = texts({
+  noOpenIncidents: () => t`No incident is open.`,
+  openUnknown: () => t`We cannot tell whether an incident is open.`,
+  noneOpenHere: () => t`No incident of this category is open.`,
+  legendDays: () =>
+    t`A bar is a day: low without trouble, higher with degraded minutes or an incident, highest with down minutes, hollow if we measured less than half of it, and a gap where nothing was measured.`,
+  nothingFound: () => t`No venue matches this filter.`,
+});
 
 export const referenceWords = {
   fieldsOf: (name: string) => `Fields of ${name}`,
@@ -27,132 +28,149 @@ export const referenceWords = {
 };
 
 export const compareWords = {
-  reasons: {
-    "region impaired": "Most venues were cut off there at once, and in no other region whose own network worked",
-    "vantage impaired": "Most venues were cut off at once in all regions on one machine, and in no other region",
-  } as Record<string, string>,
+  reasons: texts({
+    "region impaired": () => t`Most venues were cut off there at once, and in no other region whose own network worked`,
+    "vantage impaired": () => t`Most venues were cut off at once in all regions on one machine, and in no other region`,
+  }) as Record<string, string>,
 };
 
 export const regionsWords = {
-  placeUnknown: "place and network not given",
-  recognisedBy: "Venues that turned bad there alone",
+  get placeUnknown() {
+    return t`place and network not given`;
+  },
+  get recognisedBy() {
+    return t`Venues that turned bad there alone`;
+  },
 };
 
 /** `/incidents/{slug}`. */
 export const incidentPageWords = {
+  /** In English, for programs. */
   was: (kind: "down" | "failing" | "degraded", fault: Fault | null, duration: string) =>
     `${verbOf(fault)?.did ?? `was ${kind}`} for ${duration}`,
-  faultsForgotten: "Unknown: measurements of that time are no longer kept.",
-  noVotes: "No votes are on record.",
+  get faultsForgotten() {
+    return t`Unknown: measurements of that time are no longer kept.`;
+  },
+  get noVotes() {
+    return t`No votes are on record.`;
+  },
 };
 
-/** The language of these texts, as BCP 47 writes it. */
-export const language = "en";
+export const stateWords: Record<State, string> = texts({
+  operational: () => t`Healthy`,
+  degraded: () => t`Degraded`,
+  outage: () => t`Down`,
+  unknown: () => t`Unknown`,
+});
 
-export const stateWords: Record<State, string> = {
-  operational: "Healthy",
-  degraded: "Degraded",
-  outage: "Down",
-  unknown: "Unknown",
-};
-
-export const stateMeanings: Record<State, string> = {
-  operational: "most regions see it answer as usual",
-  degraded: "most regions see it fail in part, or answer far slower than usual",
-  outage: "most regions see it fail",
-  unknown: "too few regions measured it, or too few of its components, to say; or it was never seen good from here",
-};
+export const stateMeanings: Record<State, string> = texts({
+  operational: () => t`most regions see it answer as usual`,
+  degraded: () => t`most regions see it fail in part, or answer far slower than usual`,
+  outage: () => t`most regions see it fail`,
+  unknown: () =>
+    t`too few regions measured it, or too few of its components, to say; or it was never seen good from here`,
+});
 
 /**
  * Faults that say what the venue does, instead of that it fails. What limits our requests answers them, and it may be
  * our own doing.
  */
 export const faultVerbs: Partial<Record<Fault, FaultVerb>> = {
-  limited: {
-    does: "limits our requests",
-    did: "limited our requests",
-    hasDone: "has limited our requests",
-    began: "began to limit our requests",
-  },
-  halted: {
-    does: "says that it does not trade",
-    did: "said that it did not trade",
-    hasDone: "has said that it does not trade",
-    began: "began to say that it does not trade",
-  },
-  blocked: {
-    does: "refuses our region",
-    did: "refused our region",
-    hasDone: "has refused our region",
-    began: "began to refuse our region",
-  },
+  limited: texts({
+    does: () => t`limits our requests`,
+    did: () => "limited our requests",
+    hasDone: () => "has limited our requests",
+    began: () => "began to limit our requests",
+  }),
+  halted: texts({
+    does: () => t`says that it does not trade`,
+    did: () => "said that it did not trade",
+    hasDone: () => "has said that it does not trade",
+    began: () => "began to say that it does not trade",
+  }),
+  blocked: texts({
+    does: () => t`refuses our region`,
+    did: () => "refused our region",
+    hasDone: () => "has refused our region",
+    began: () => "began to refuse our region",
+  }),
 };
 
-export const categoryWords: Record<Category, string> = {
-  exchange: "Exchanges",
-  rpc: "RPC providers",
-  "market-data": "Market data",
-  oracle: "Oracles",
-  stablecoin: "Stablecoins",
-  bridge: "Bridges",
-  ramp: "Ramps",
-};
+export const categoryWords: Record<Category, string> = texts({
+  exchange: () => t`Exchanges`,
+  rpc: () => t`RPC providers`,
+  "market-data": () => t`Market data`,
+  oracle: () => t`Oracles`,
+  stablecoin: () => t`Stablecoins`,
+  bridge: () => t`Bridges`,
+  ramp: () => t`Ramps`,
+});
 
 export const siteWords = {
-  ago: (age: string) => `${age} ago:`,
+  ago: (age: string) => t`${age} ago:`,
   /** After the sentence which says for how long we have been blind. */
-  beforeThat: "Before that:",
+  get beforeThat() {
+    return t`Before that:`;
+  },
 };
 
 /** The choice of a window of days. */
 export const windowWords = {
-  during: (days: number) => (days === 1 ? "today" : `over the last ${days} days`),
+  during: (days: number) => plural(days, "today", "over the last {0} days"),
 };
 
 /** What a fault means, as the end of a sentence. */
-export const faultMeanings: Record<Fault, string> = {
-  dns: "its name did not resolve",
-  connect: "no connection",
-  tls: "its certificate or encryption failed",
-  timeout: "no answer in time",
-  http: "an HTTP error",
-  blocked: "the venue refused our region",
-  limited: "the venue limits our requests",
-  halted: "the venue says that it does not trade",
-  body: "unexpected content",
-  handshake: "the stream was refused",
-  closed: "the connection was cut",
-  stall: "the stream was silent while its socket was open",
-  stale: "old data",
-};
+export const faultMeanings: Record<Fault, string> = texts({
+  dns: () => t`its name did not resolve`,
+  connect: () => t`no connection`,
+  tls: () => t`its certificate or encryption failed`,
+  timeout: () => t`no answer in time`,
+  http: () => t`an HTTP error`,
+  blocked: () => t`the venue refused our region`,
+  limited: () => t`the venue limits our requests`,
+  halted: () => t`the venue says that it does not trade`,
+  body: () => t`unexpected content`,
+  handshake: () => t`the stream was refused`,
+  closed: () => t`the connection was cut`,
+  stall: () => t`the stream was silent while its socket was open`,
+  stale: () => t`old data`,
+});
 
 export const matrixWords = {
-  kinds: { rest: "REST", ws: "stream" },
+  kinds: texts({ rest: () => t`REST`, ws: () => t`stream` }),
 };
 
 export const viewWords = {
-  ranges: { "24h": "24 hours", "7d": "7 days" },
+  ranges: texts({ "24h": () => t`24 hours`, "7d": () => t`7 days` }),
 };
 
 /** What keeps our own probes of a region from measuring, after its name. */
-export const troubleWords: Record<TroubleKind, string> = {
-  network: "cannot reach the internet",
-  resolver: "cannot resolve names",
-  sockets: "has no free sockets",
-  clock: "has a wrong clock",
-  starved: "gets too little processor time",
-  spool: "cannot store its samples",
-};
+export const troubleWords: Record<TroubleKind, string> = texts({
+  network: () => t`cannot reach the internet`,
+  resolver: () => t`cannot resolve names`,
+  sockets: () => t`has no free sockets`,
+  clock: () => t`has a wrong clock`,
+  starved: () => t`gets too little processor time`,
+  spool: () => t`cannot store its samples`,
+});
 
 /** Columns of endpoints, streams and regions. */
 export const measuredWords = {
-  ofSamples: (samples: number) => `of ${samples}`,
+  ofSamples: (samples: number) => t`of ${samples}`,
 };
 
 export const noticeWords = {
-  kinds: { incident: "incident", maintenance: "maintenance", other: "about something that we do not measure" },
-  noneOfOurs: "none of ours",
-  notCompared: "not compared",
+  kinds: texts({
+    incident: () => t`incident`,
+    maintenance: () => t`maintenance`,
+    other: () => t`about something that we do not measure`,
+  }),
+  get noneOfOurs() {
+    return t`none of ours`;
+  },
+  get notCompared() {
+    return t`not compared`;
+  },
 };
 
 export function verbOf(fault: Fault | null): FaultVerb | undefined {

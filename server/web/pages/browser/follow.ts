@@ -67,8 +67,9 @@ function show(text: string): void {
   const fresh = new DOMParser().parseFromString(text, "text/html");
   const next = fresh.getElementById("content");
   if (next === null) return;
-  // a new release has another style and script
-  if (!fresh.querySelector(`script[src="${ownScript}"]`)) return location.reload();
+  // a new release has another style and script; in another tab the reader may have chosen another language
+  const isOther = fresh.documentElement.lang !== document.documentElement.lang;
+  if (isOther || !fresh.querySelector(`script[src="${ownScript}"]`)) return location.reload();
   for (const time of next.querySelectorAll("time")) setTime(time);
   morphdom(main, next, {
     getNodeKey: (node: Node) => (node instanceof HTMLElement ? (node.dataset["key"] ?? node.id) : undefined),

@@ -17,6 +17,7 @@ const modes: Record<string, BrowserContextOptions> = {
   dark: { colorScheme: "dark" },
   "forced colours": { forcedColors: "active" },
   "400 % zoom": zoomed,
+  "German at 400 % zoom": { locale: "de-DE", ...zoomed },
 };
 
 /** Each page in light; some, which have all parts, in the other modes; with PAGE_MODES=all, each page in all. */

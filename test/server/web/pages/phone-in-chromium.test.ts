@@ -22,6 +22,7 @@ void t.test("pages on a phone", { skip: chromiumMissing }, async (t) => {
   const { port } = await serve(t, database);
   const root = `http://127.0.0.1:${port}`;
   const { page } = await openWindow(t, browser, phone);
+  const { page: german } = await openWindow(t, browser, { ...phone, locale: "de-DE" });
 
   await t.test("of a board in trouble, with long names", async (t) => {
     await emptied(database);
@@ -31,6 +32,8 @@ void t.test("pages on a phone", { skip: chromiumMissing }, async (t) => {
     const paths = await pathsOf(port);
     t.equal(paths.filter((path) => path.startsWith("/incidents/")).length, 2, "an open and a closed incident");
     for (const path of paths) await fits(t, page, root + path);
+    // its words are longer
+    for (const path of paths) await fits(t, german, root + path);
     const axePaths = paths.map((path) => [path, 200] as const);
     await visitPages(t, browser, root, axePaths, phone);
   });
