@@ -255,7 +255,9 @@ void t.test("every response fits its schema, with all categories", async (t) => 
   await decide(pool);
   await askAll(
     api,
-    ofEachCategory(registry, ({ id }) => ["publicnode", "drpc", "solana", "ethereum-chain", "solana-chain"].includes(id)),
+    ofEachCategory(registry, ({ id }) =>
+      ["publicnode", "drpc", "solana", "ethereum-chain", "solana-chain"].includes(id),
+    ),
   );
 
   await t.test("each category lists its venues", async (t) => {
