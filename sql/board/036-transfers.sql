@@ -219,11 +219,17 @@ begin
         d.direction,
         d.paused,
         row(
-          d.state, d.unstable, api.iso(d.since), d.because, d.pauses, floor(d.paused_minutes)::bigint,
-          floor(d.open_minutes + d.paused_minutes)::bigint, b.notice, d.state = 'open' and b.notice is not null
+          d.state, d.unstable, api.iso(d.since), d.because, d.pauses, whole.paused_minutes, whole.known_minutes,
+          b.notice, d.state = 'open' and b.notice is not null
         )::api.transfer_direction as body
       from directions d
       left join beside b using (line_id, direction)
+      cross join lateral (
+        -- a sum of fractions may be a hair less than the minute that they make
+        select
+          floor(d.paused_minutes + 1e-6)::bigint as paused_minutes,
+          floor(d.open_minutes + d.paused_minutes + 1e-6)::bigint as known_minutes
+      ) whole
     ),
     -- not a join of the two directions: the planner expects one row of each, and would compare all with all
     lines as (

@@ -74,7 +74,7 @@ export function comparePage({ reliability, regionNames, category }: ComparePageP
         <LeastTrouble first={groups[0]} />
         <WindowForm path="/compare" days={days} category={category} />
         <p>
-          {t`Uptime is the share of the measured minutes in which a venue was not down; in a fully healthy minute nothing of it was degraded, either. The bounds allow for the minutes that we did not measure: as if all of them had been down, and as if none had. Venues whose bounds overlap share a rank. Days are UTC days, and today counts until a few minutes ago.`}
+          {t`Uptime is the share of the measured minutes in which a venue was not down; in a fully healthy minute nothing of it was degraded, either. The bounds give the uptime of all scheduled minutes as if every unmeasured minute had been down, and as if none had. So of two venues whose bounds do not overlap, one was more available, whatever happened in the unmeasured minutes; the others share a rank. Days are UTC days, and today counts until a few minutes ago.`}
         </p>
         {venues.length > 0 && <Leaderboard data={reliability} groups={groups} />}
         <ExcludedPeriods data={reliability} regionNames={regionNames} />

@@ -2,8 +2,8 @@
 export const ofComparisons = {
   // compare.tsx
   "Venues compared {0}": "Anbieter im Vergleich {0}",
-  "Uptime is the share of the measured minutes in which a venue was not down; in a fully healthy minute nothing of it was degraded, either. The bounds allow for the minutes that we did not measure: as if all of them had been down, and as if none had. Venues whose bounds overlap share a rank. Days are UTC days, and today counts until a few minutes ago.":
-    "Die Verfügbarkeit ist der Anteil der gemessenen Minuten, in denen ein Anbieter nicht ausgefallen war; in einer ganz störungsfreien Minute war auch nichts gestört. Die Grenzen berücksichtigen die nicht gemessenen Minuten: als wären alle ausgefallen, und als wäre es keine. Anbieter, deren Grenzen sich überschneiden, teilen sich einen Rang. Tage sind Tage in UTC, und heute zählt bis vor wenigen Minuten.",
+  "Uptime is the share of the measured minutes in which a venue was not down; in a fully healthy minute nothing of it was degraded, either. The bounds give the uptime of all scheduled minutes as if every unmeasured minute had been down, and as if none had. So of two venues whose bounds do not overlap, one was more available, whatever happened in the unmeasured minutes; the others share a rank. Days are UTC days, and today counts until a few minutes ago.":
+    "Die Verfügbarkeit ist der Anteil der gemessenen Minuten, in denen ein Anbieter nicht ausgefallen war; in einer ganz störungsfreien Minute war auch nichts gestört. Die Grenzen geben die Verfügbarkeit aller vorgesehenen Minuten an, als wäre jede nicht gemessene ein Ausfall gewesen und als wäre es keine. Von zwei Anbietern, deren Grenzen sich nicht überschneiden, war also einer verfügbarer, was immer in den nicht gemessenen Minuten geschah; die anderen teilen sich einen Rang. Tage sind Tage in UTC, und heute zählt bis vor wenigen Minuten.",
   "No venue of this selection is measured yet.": "Von dieser Auswahl ist noch kein Anbieter gemessen.",
   "No venue was measured enough {0} to be ranked.":
     "Kein Anbieter wurde {0} genug gemessen, um einen Rang zu erhalten.",
