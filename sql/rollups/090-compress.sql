@@ -96,7 +96,7 @@ as $$
   join pg_namespace n on n.oid = c.relnamespace
   where is_embedded()
     and c.relkind = 'r'
-    and n.nspname in ('venuewatch', '_timescaledb_internal')
+    and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
     -- a table of a few pages is read whole in any plan
     and pg_relation_size(c.oid) > 2 * greatest(c.relpages, 4) * current_setting('block_size')::integer
 $$;
