@@ -250,7 +250,7 @@ pieces as (
   on conflict do nothing
   returning line_id, direction, started_at, ended_at, state, begins
 ),
--- upkeep adds up the window anew every ten minutes
+-- upkeep adds up the whole window again every ten minutes
 past as (
   insert into transfer_past as p (line_id, direction, open_minutes, paused_minutes, pauses)
   select
