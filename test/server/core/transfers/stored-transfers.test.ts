@@ -260,7 +260,8 @@ void t.test("a list that invents networks cannot fill the disk", async (t) => {
 void t.test("followers of changes hear of it, at the first instant that shows it", async (t) => {
   await pool.script("delete from change_event; delete from engine_clock");
   await pool.query(sql`
-    insert into engine_clock (ticked_at, version, silent_after_ms) values (now() - interval '1 second', 'test', 86400000)
+    insert into engine_clock (ticked_at, version, silent_after_ms)
+    values (date_trunc('milliseconds', now() - interval '1 second'), 'test', 86400000)
   `);
   await listed(pool, "gate", at(0), [line("BTC", "BTC"), line("ETH", "ETH")]);
   t.strictSame(await pool.query(sql`select from change_event`), [], "a line that is new has not changed");
