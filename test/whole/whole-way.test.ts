@@ -29,7 +29,7 @@ const troubles: (Pick<ScriptedFault, "kind"> & { venue: string; component: strin
 ];
 
 void t.test("from a venue's answer to the board and back", async (t) => {
-  const way = await startWay(t);
+  const way = await startWay(t, { cadenceMs: 2_000 });
   const reader = startReader(way.url, way.registry);
   t.teardown(() => reader.close());
   for (const [name, run] of [
@@ -191,5 +191,5 @@ async function everyRegionSeesEverything({ pool }: Way): Promise<boolean> {
 }
 
 function soon(condition: () => Promise<boolean>): Promise<void> {
-  return until(condition, 45_000, 100);
+  return until(condition, 90_000, 100);
 }
