@@ -56,8 +56,8 @@ export async function makeRecentHistory(pool: Pool, { days, now, log }: HistoryO
   // typical latencies are read from this roll-up
   await pool.query(sql`call upkeep.mend('sample_hour', ${recentFrom}, ${now})`);
   await withKeptPlans(pool, () => decideAll(pool, faults, now));
-  await takeOutOfLine(pool);
   await makePastTransfers(pool, days, now);
+  await takeOutOfLine(pool);
 
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   log.info("made the recent history", { days, seconds });

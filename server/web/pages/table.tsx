@@ -25,6 +25,30 @@ export interface TableProps<Row> {
   foot?: Row;
 }
 
+export interface FoldedProps {
+  /** Id of its heading. */
+  id: string;
+  title: string;
+  /** What it says in a few words, beside the heading. */
+  gist: ComponentChildren;
+  open: boolean;
+  children: ComponentChildren;
+}
+
+/** A section of which a page shows only the heading and the gist until a reader opens it. */
+export function Folded({ id, title, gist, open, children }: FoldedProps) {
+  return (
+    <section aria-labelledby={id}>
+      <details class="folded" open={open}>
+        <summary>
+          <h2 id={id}>{title}</h2> <span class="minor">{gist}</span>
+        </summary>
+        {children}
+      </details>
+    </section>
+  );
+}
+
 /**
  * A table that scrolls by itself where it is wider than the page, which it never is as cards (style.css).
  *

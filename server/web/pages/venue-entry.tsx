@@ -5,7 +5,7 @@ import { stallBasis, type Stream, type Venue } from "../../../shared/registry/re
 import { dayText, isolated, spanText } from "./format.js";
 import { locale, plural, t, texts } from "./language.js";
 import { InEnglish, WebLink } from "./parts.js";
-import { Table } from "./table.js";
+import { Folded, Table } from "./table.js";
 import type { VenueDetail } from "./venue-measurements.js";
 import { matrixWords } from "./words.js";
 
@@ -46,8 +46,7 @@ interface EntrySectionProps {
 export function EntrySection({ detail, config, now }: EntrySectionProps) {
   const { entry } = detail;
   return (
-    <section aria-labelledby="measured">
-      <h2 id="measured">{t`How we measure it`}</h2>
+    <Folded id="measured" title={t`How we measure it`} gist={<EntryAge entry={entry} now={now} />} open={false}>
       <dl class="facts">
         <Fact name={t`Our entry for it`}>
           <Checked entry={entry} now={now} />
@@ -82,7 +81,7 @@ export function EntrySection({ detail, config, now }: EntrySectionProps) {
         )}
       </dl>
       <MeasuredTable venue={config} detail={detail} />
-    </section>
+    </Folded>
   );
 }
 
@@ -93,6 +92,11 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
       <dd>{children}</dd>
     </>
   );
+}
+
+function EntryAge({ entry: { checkedAt }, now }: { entry: Entry; now: string }) {
+  if (checkedAt === null) return null;
+  return <time dateTime={checkedAt}>{t`as its documentation said on ${dayText(checkedAt, now)}`}</time>;
 }
 
 function Checked({ entry: { checkedAt, sources }, now }: { entry: Entry; now: string }) {

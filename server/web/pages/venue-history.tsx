@@ -2,7 +2,7 @@ import { assetPath } from "./assets.js";
 import { counted, dayText, durationText, isolated, msText, percentText, withoutMaintenanceText } from "./format.js";
 import { numberText, plural, t } from "./language.js";
 import { axisTop, type ChartArea, DayBars, gapsBetween, Instant, lineThrough } from "./parts.js";
-import { type Column, Table } from "./table.js";
+import { type Column, Folded, Table } from "./table.js";
 import { jsonPathOf, msOrNot, type VenueDetail, type VenueView } from "./venue-measurements.js";
 import { boardWords, compareWords, matrixWords, viewWords } from "./words.js";
 
@@ -25,8 +25,7 @@ export function UptimeSection({ detail: { summary } }: { detail: VenueDetail }) 
     })),
   ];
   return (
-    <section aria-labelledby="uptime">
-      <h2 id="uptime">{t`Uptime over ninety days`}</h2>
+    <Folded id="uptime" title={t`Uptime over ninety days`} gist={uptimeText(summary)} open={false}>
       <p>
         {t`Uptime is the share of measured minutes without an outage. The bounds give the uptime of all scheduled minutes as if every unmeasured minute had been down, and as if none had.`}{" "}
         <a href="/methodology">{t`How it is computed`}</a>
@@ -44,7 +43,7 @@ export function UptimeSection({ detail: { summary } }: { detail: VenueDetail }) 
           },
         ]}
       />
-    </section>
+    </Folded>
   );
 }
 

@@ -22,7 +22,7 @@ import { counted, dayText, durationText, isolated, msText, percentText, sinceMs,
 import { numberText, plural, t, texts } from "./language.js";
 import { InEnglish, Sign, StateWord } from "./parts.js";
 import { isTrouble, isUnjudged, lookOf, seenState, stateRank } from "./states.js";
-import { type Column, Table } from "./table.js";
+import { type Column, Folded, Table } from "./table.js";
 import { faultMeanings, matrixWords, measuredWords, type State, viewWords } from "./words.js";
 
 export type VenueDetail = TypeOf<typeof exchangeResponse>;
@@ -56,7 +56,7 @@ const notCountedBecause = texts({
 });
 
 /** With more components than this, those without any trouble are folded away. */
-const fewComponents = 15;
+const fewComponents = 3;
 
 /** Components by regions, with a word in each cell. */
 export function MatrixSection({ matrix }: { matrix: VenueMatrix }) {
@@ -216,17 +216,18 @@ interface MeasuredSectionProps {
   detail: VenueDetail;
   /** Name of the selected region. */
   region: string;
+  /** Whether a reader has chosen a region or a range. */
+  open: boolean;
   now: string;
 }
 
 /** REST endpoints as the selected region measured them over the range. */
-export function EndpointSection({ detail: { endpoints }, region, now }: MeasuredSectionProps) {
+export function EndpointSection({ detail: { endpoints }, region, open, now }: MeasuredSectionProps) {
   if (endpoints.length === 0) return null;
   const hasLag = endpoints.some(({ lag }) => lag !== null);
   const hasCertificate = endpoints.some(({ certificateExpiresAt }) => certificateExpiresAt !== null);
   return (
-    <section aria-labelledby="endpoints">
-      <h2 id="endpoints">{t`REST endpoints`}</h2>
+    <Folded id="endpoints" title={t`REST endpoints`} gist={endpointsText(endpoints, isolated(region))} open={open}>
       <Table
         caption={t`Endpoints as seen from ${isolated(region)}`}
         rows={endpoints}
@@ -243,8 +244,18 @@ export function EndpointSection({ detail: { endpoints }, region, now }: Measured
           hasLag && { head: t`Chain head`, cell: ({ lag }) => lagText(lag) },
         ]}
       />
-    </section>
+    </Folded>
   );
+}
+
+/** `5 from Central Europe, medians of 38 to 120 ms` */
+function endpointsText(endpoints: readonly Endpoint[], region: string): string {
+  const medians = endpoints.flatMap(({ p50Ms }) => p50Ms ?? []);
+  if (medians.length === 0) return t`${endpoints.length} from ${region}, not measured`;
+  const [least, most] = [msText(Math.min(...medians)), msText(Math.max(...medians))];
+  return least === most
+    ? t`${endpoints.length} from ${region}, median ${least}`
+    : t`${endpoints.length} from ${region}, medians of ${least} to ${most}`;
 }
 
 type Part = Endpoint | VenueDetail["streams"][number];
@@ -315,11 +326,10 @@ export function lagText(lag: Endpoint["lag"]): string {
 type StreamRow = VenueDetail["streams"][number];
 
 /** The socket and its streams as the selected region heard them over the range. */
-export function StreamSection({ detail: { streams }, region }: MeasuredSectionProps) {
+export function StreamSection({ detail: { streams }, region, open }: MeasuredSectionProps) {
   if (streams.length === 0) return null;
   return (
-    <section aria-labelledby="streams">
-      <h2 id="streams">{t`Streams`}</h2>
+    <Folded id="streams" title={t`Streams`} gist={t`${streams.length} from ${isolated(region)}`} open={open}>
       <Table
         caption={t`Streams as heard from ${isolated(region)}`}
         rows={streams}
@@ -343,7 +353,7 @@ export function StreamSection({ detail: { streams }, region }: MeasuredSectionPr
           { head: t`Gaps in numbering`, cell: ({ sequenceGaps }) => sequenceGaps ?? t`not numbered` },
         ]}
       />
-    </section>
+    </Folded>
   );
 }
 
@@ -364,11 +374,11 @@ function eventAgeText(ms: number): string {
 type Compared = VenueDetail["regions"]["compare"][number];
 
 /** The venue as each region alone sees it, over the range. */
-export function RegionSection({ detail, matrix }: { detail: VenueDetail; matrix: VenueMatrix }) {
+export function RegionSection({ detail, matrix, open }: { detail: VenueDetail; matrix: VenueMatrix; open: boolean }) {
   const { generatedAt, latency } = detail;
+  const gist = t`over ${viewWords.ranges[latency.range]}`;
   return (
-    <section aria-labelledby="regions">
-      <h2 id="regions">{t`Regions compared`}</h2>
+    <Folded id="regions" title={t`Regions compared`} gist={gist} open={open}>
       <p>{t`This is what each region alone sees. No decision rests on one region while several are published.`}</p>
       <Table
         caption={t`The venue from each region, over ${viewWords.ranges[latency.range]}`}
@@ -385,7 +395,7 @@ export function RegionSection({ detail, matrix }: { detail: VenueDetail; matrix:
           { head: t`95th percentile`, kind: "figure", cell: ({ p95Ms }) => msOrNot(p95Ms) },
         ]}
       />
-    </section>
+    </Folded>
   );
 }
 

@@ -2,7 +2,7 @@
 import type { TypeOf } from "../api/shapes.js";
 import type { transfersResponse } from "../board/transfers.js";
 import { counted, isolated } from "./format.js";
-import { t, texts } from "./language.js";
+import { plural, t, texts } from "./language.js";
 import { Instant, Reason, Sign } from "./parts.js";
 import { type Column, Table } from "./table.js";
 import type { State } from "./words.js";
@@ -16,6 +16,8 @@ export function TransfersSection({ transfers, now }: { transfers: Transfers; now
   const [source] = transfers.sources;
   if (source === undefined) return null;
   const lines = transfers.transfers;
+  const open = lines.filter(isOpen);
+  const notOpen = lines.filter((line) => !isOpen(line));
   return (
     <section aria-labelledby="transfers">
       <h2 id="transfers">{t`Deposits and withdrawals`}</h2>
@@ -30,20 +32,40 @@ export function TransfersSection({ transfers, now }: { transfers: Transfers; now
             )}
             <a href="/transfers">{t`All venues`}</a>
           </p>
-          <Table
-            caption={t`By asset and network`}
-            rows={lines}
-            columns={[
-              { head: t`Asset`, cell: ({ asset }) => asset },
-              { head: t`Network`, cell: networkText },
-              ...directionColumns(t`Withdrawals`, ({ withdrawal }) => withdrawal, now),
-              ...directionColumns(t`Deposits`, ({ deposit }) => deposit, now),
-            ]}
-          />
+          {notOpen.length > 0 && <Lines caption={t`Not open, by asset and network`} lines={notOpen} now={now} />}
+          {open.length > 0 && (
+            <details>
+              <summary>
+                {notOpen.length === 0
+                  ? t`All ${open.length} lines are open, for deposits and withdrawals`
+                  : plural(open.length, "{0} more line is open", "{0} more lines are open")}
+              </summary>
+              <Lines caption={t`Open, by asset and network`} lines={open} now={now} />
+            </details>
+          )}
           <Pauses pauses={transfers.pauses} now={now} />
         </>
       )}
     </section>
+  );
+}
+
+function isOpen({ deposit, withdrawal }: TransferLine): boolean {
+  return deposit.state === "open" && withdrawal.state === "open";
+}
+
+function Lines({ caption, lines, now }: { caption: string; lines: TransferLine[]; now: string }) {
+  return (
+    <Table
+      caption={caption}
+      rows={lines}
+      columns={[
+        { head: t`Asset`, cell: ({ asset }) => asset },
+        { head: t`Network`, cell: networkText },
+        ...directionColumns(t`Withdrawals`, ({ withdrawal }) => withdrawal, now),
+        ...directionColumns(t`Deposits`, ({ deposit }) => deposit, now),
+      ]}
+    />
   );
 }
 

@@ -89,15 +89,16 @@ export function venuePageRoute(options: PagesOptions, rendered: Rendered): Venue
     ]);
     if (!detail || !matrix || !moves) throw noSuchVenue(venue);
     const config = configs.get(venue)!;
+    const hasChosen = query.size > 0;
     const page = () =>
       venuePage({
-        ...{ view, config, baseUrl },
+        ...{ view, hasChosen, config, baseUrl },
         detail: dataOf(exchangeResponse, detail),
         matrix: dataOf(venueMatrix, matrix),
         transfers: dataOf(transfersResponse, moves),
       });
     const shown = [detail, matrix, moves];
-    const body = rendered(`venue ${JSON.stringify(view)}`, shown, page, editionFor(request));
+    const body = rendered(`venue ${JSON.stringify({ view, hasChosen })}`, shown, page, editionFor(request));
     await answerPage(response, body, dataCache, originsToCheck(config));
   };
 }
@@ -135,6 +136,8 @@ function typedVenueFinder(registry: Registry): (typed: string) => string {
 
 export interface VenuePageProps {
   view: VenueView;
+  /** Whether the reader has chosen a part of the view, and so wants to see its figures. */
+  hasChosen: boolean;
   detail: VenueDetail;
   matrix: VenueMatrix;
   transfers: Transfers;
@@ -143,7 +146,7 @@ export interface VenuePageProps {
   baseUrl: string;
 }
 
-function venuePage({ view, detail, matrix, transfers, config, baseUrl }: VenuePageProps): PageProps {
+function venuePage({ view, hasChosen, detail, matrix, transfers, config, baseUrl }: VenuePageProps): PageProps {
   const age = ageText(detail);
   const { generatedAt: now } = matrix;
   const end = endOf(detail.entry, now);
@@ -180,9 +183,9 @@ function venuePage({ view, detail, matrix, transfers, config, baseUrl }: VenuePa
         <IncidentsSection {...{ detail, labels, now }} />
         <ViewPicker view={view} regions={matrix.regions} />
         <LatencySection {...{ view, region, now }} latency={detail.latency} />
-        <EndpointSection {...{ detail, region, now }} />
-        <StreamSection {...{ detail, region, now }} />
-        <RegionSection {...{ detail, matrix }} />
+        <EndpointSection {...{ detail, region, now }} open={hasChosen} />
+        <StreamSection {...{ detail, region, now }} open={hasChosen} />
+        <RegionSection {...{ detail, matrix }} open={hasChosen} />
         <DaysSection {...{ detail, regionNames, now }} />
         <UptimeSection detail={detail} />
         <NoticesSection detail={detail} now={now} />
@@ -348,7 +351,7 @@ function Option({ path, chosen, children }: { path: string; chosen: boolean; chi
 }
 
 /** As many incidents as fit beside the rest of the page; /incidents has all. */
-const incidentsShown = 10;
+const incidentsShown = 5;
 
 export interface IncidentsSectionProps {
   detail: VenueDetail;
@@ -448,8 +451,7 @@ type Notice = Official["incidents"][number];
 const noticesShown = 12;
 
 function NoticesSection({ detail, now }: { detail: VenueDetail; now: string }) {
-  const { exchange, official, incidents, detection } = detail;
-  const oursOf = new Map(incidents.flatMap(({ official, slug }) => (official ? [[official.id, slug] as const] : [])));
+  const { exchange, official, detection } = detail;
   return (
     <section aria-labelledby="notices">
       <h2 id="notices">{t`What ${isolated(exchange.name)} itself says`}</h2>
@@ -467,33 +469,43 @@ function NoticesSection({ detail, now }: { detail: VenueDetail; now: string }) {
         {comparedSentences(detection).join(" ")} <a href="/detection">{t`All venues compared`}</a>
       </p>
       {official.incidents.length > 0 && (
-        <Table
-          caption={t`Its notices, newest first`}
-          rows={official.incidents.slice(0, noticesShown)}
-          columns={[
-            {
-              head: t`Notice`,
-              cell: ({ title, url }) => (
-                <WebLink address={url}>
-                  <bdi>{title}</bdi>
-                </WebLink>
-              ),
-            },
-            { head: t`Kind and status`, kind: "words", cell: (notice) => <NoticeKind notice={notice} /> },
-            { head: t`Began`, cell: ({ startedAt }) => <Instant at={startedAt} now={now} /> },
-            {
-              head: t`Published`,
-              cell: ({ postedAt }) => (postedAt === null ? t`unknown` : <Instant at={postedAt} now={now} />),
-            },
-            {
-              head: t`Over`,
-              cell: ({ resolvedAt }) => (resolvedAt === null ? t`not yet` : <Instant at={resolvedAt} now={now} />),
-            },
-            { head: t`Ours beside it`, cell: (notice) => <Ours notice={notice} slug={oursOf.get(notice.id)} /> },
-          ]}
-        />
+        <details>
+          <summary>{t`Its newest notices (${Math.min(official.incidents.length, noticesShown)})`}</summary>
+          <Notices {...{ detail, now }} />
+        </details>
       )}
     </section>
+  );
+}
+
+function Notices({ detail: { official, incidents }, now }: { detail: VenueDetail; now: string }) {
+  const oursOf = new Map(incidents.flatMap(({ official, slug }) => (official ? [[official.id, slug] as const] : [])));
+  return (
+    <Table
+      caption={t`Its notices, newest first`}
+      rows={official.incidents.slice(0, noticesShown)}
+      columns={[
+        {
+          head: t`Notice`,
+          cell: ({ title, url }) => (
+            <WebLink address={url}>
+              <bdi>{title}</bdi>
+            </WebLink>
+          ),
+        },
+        { head: t`Kind and status`, kind: "words", cell: (notice) => <NoticeKind notice={notice} /> },
+        { head: t`Began`, cell: ({ startedAt }) => <Instant at={startedAt} now={now} /> },
+        {
+          head: t`Published`,
+          cell: ({ postedAt }) => (postedAt === null ? t`unknown` : <Instant at={postedAt} now={now} />),
+        },
+        {
+          head: t`Over`,
+          cell: ({ resolvedAt }) => (resolvedAt === null ? t`not yet` : <Instant at={resolvedAt} now={now} />),
+        },
+        { head: t`Ours beside it`, cell: (notice) => <Ours notice={notice} slug={oursOf.get(notice.id)} /> },
+      ]}
+    />
   );
 }
 
