@@ -5,18 +5,22 @@ import { answerBody, dataCache } from "../api/answer.js";
 import type { Body } from "../api/body.js";
 import type { Site } from "../api/site.js";
 import { type Boards, makeDerived, type Shown, type Snapshots, type Windows } from "../board/snapshot.js";
+import { inlineSheets } from "./assets.js";
 import { type Edition, onlyEnglish, setLanguageHeaders } from "./edition.js";
 import { inLanguage } from "./language.js";
 import { type PageProps, pageText, plainShell, type Shell } from "./page.js";
 
+/** Of all that could stand in a page, only our own sheets style it. */
+const styleSources = ["style-src 'self'", ...Object.values(inlineSheets).map(({ source }) => source)].join(" ");
+
 /**
- * What a page may load: our own files. It runs and styles nothing that stands in the page itself.
+ * What a page may load: our own files. It runs nothing that stands in the page itself.
  *
  * @param others origins that its scripts may ask, too
  */
 function policyOf(others: readonly string[]): string {
   return [
-    ...["default-src 'none'", "style-src 'self'", "script-src 'self'", "img-src 'self'"],
+    ...["default-src 'none'", styleSources, "script-src 'self'", "img-src 'self'"],
     ["connect-src 'self'", ...others].join(" "),
     ...["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"],
   ].join("; ");
@@ -24,9 +28,9 @@ function policyOf(others: readonly string[]): string {
 
 export const pagePolicy = policyOf([]);
 
-/** For a page that any site may frame: it runs nothing, and loads our style sheet. */
+/** For a page that any site may frame: it runs nothing, and has our style. */
 export const embedPolicy = [
-  ...["default-src 'none'", "style-src 'self'", "img-src 'self'"],
+  ...["default-src 'none'", styleSources, "img-src 'self'"],
   ...["form-action 'none'", "base-uri 'none'", "frame-ancestors *"],
 ].join("; ");
 

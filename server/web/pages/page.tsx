@@ -4,7 +4,7 @@ import { renderToString } from "preact-render-to-string";
 import { type Brand, type BrandLink, ownBrand } from "../../../shared/config/brand.js";
 import type { Site } from "../api/site.js";
 import type { Start } from "../board/snapshot.js";
-import { type Asset, assetPath } from "./assets.js";
+import { type Asset, assetPath, inlineSheets, type Sheet } from "./assets.js";
 import { brandAssets } from "./brand.js";
 import { addressIn, type Edition, onlyEnglish } from "./edition.js";
 import { durationText, exactText, isolated } from "./format.js";
@@ -58,7 +58,7 @@ export interface PageProps {
   /** Classic scripts after those of every page. */
   scripts?: Asset[];
   /** Style sheets after that of every page. */
-  styles?: Asset[];
+  styles?: Sheet[];
   /** A page for a wall has neither navigation nor footer. */
   bare?: boolean;
   children: ComponentChildren;
@@ -188,7 +188,10 @@ function Head(props: HeadProps) {
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
       <link rel="icon" type="image/svg+xml" href={assetPath(`${age === null ? icon : "unknown"}.svg` as const)} />
-      {[...(["style.css", ...styles] as Asset[]).map(assetPath), ...brandAssets(brand).styles].map((href) => (
+      {(["style.css", ...styles] as const).map((name) => (
+        <style key={name} dangerouslySetInnerHTML={{ __html: inlineSheets[name].text }} />
+      ))}
+      {brandAssets(brand).styles.map((href) => (
         <link key={href} rel="stylesheet" href={href} />
       ))}
       <Preview {...props} />

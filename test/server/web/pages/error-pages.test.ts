@@ -101,8 +101,8 @@ void t.test("the page of a 429 says when to come back", async (t) => {
   t.match(text, `The page tries again by itself in ${seconds} second`);
   t.match(html, `<noscript><meta http-equiv="refresh" content="${seconds}"`);
   t.match(html, `data-follow="reload" data-after="${seconds}"`, "and no earlier, which would count");
-  const asset = /\/assets\/[^"]+style\.css/.exec((await getPage(port, "/docs")).html)![0];
-  t.equal((await askRaw(port, asset)).status, 200, "its style sheet is not limited");
+  const asset = /\/assets\/[^"]+follow\.js/.exec((await getPage(port, "/docs")).html)![0];
+  t.equal((await askRaw(port, asset)).status, 200, "its scripts are not limited");
 });
 
 void t.test("a retracted incident has a page that says when and why", async (t) => {
