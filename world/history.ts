@@ -101,14 +101,15 @@ interface Piece {
   from: Date;
   to: Date;
   /**
-   * The samples to insert: how much time one transaction covers, and the step between two samples of a series. Null:
-   * the samples exist already.
+   * The samples to insert: from when, how much time one transaction covers, and the step between two samples of a
+   * series. Null: the samples exist already.
    */
-  samples: { partMs: number; stepMs: number } | null;
+  samples: { fromMs: number; partMs: number; stepMs: number } | null;
 }
 
 /**
  * Newest first: the hours of today, then the last eight days, whose samples exist already, then the days before them.
+ * What belongs to the last 24 hours is measured each minute, since the charts of latency show them.
  */
 function piecesOf(from: Date, recentFrom: Date, filledFrom: Date, now: Date): Piece[] {
   const today = startOfDay(now);
@@ -120,22 +121,19 @@ function piecesOf(from: Date, recentFrom: Date, filledFrom: Date, now: Date): Pi
       samples,
     }));
   const until = (end: number) => Math.min(+filledFrom, end);
+  const dense = { fromMs: +now - dayMs, partMs: 10 * minuteMs, stepMs: denseStepMs };
   return [
-    ...pieces(today, +filledFrom, hourMs, {
-      partMs: 10 * minuteMs,
-      stepMs: denseStepMs,
-    }),
-    ...pieces(recent, until(today), 2 * dayMs, null),
-    ...pieces(startOfDay(from), until(recent), 5 * dayMs, {
-      partMs: dayMs,
-      stepMs: sparseStepMs,
-    }),
+    ...pieces(today, +filledFrom, hourMs, dense),
+    ...pieces(recent, until(today), 2 * dayMs, null).map((piece) =>
+      +piece.to > dense.fromMs ? { ...piece, samples: dense } : piece,
+    ),
+    ...pieces(startOfDay(from), until(recent), 5 * dayMs, { fromMs: -Infinity, partMs: dayMs, stepMs: sparseStepMs }),
   ];
 }
 
 async function fillPiece(pool: Pool, insert: Insert, { from, to, samples }: Piece, today: Date) {
   if (samples)
-    for (let at = +from; at < +to; at += samples.partMs)
+    for (let at = Math.max(+from, samples.fromMs); at < +to; at += samples.partMs)
       await insertInDays(pool, insert, at, Math.min(at + samples.partMs, +to), samples.stepMs);
   for (const rollup of rollups)
     await pool.query(
@@ -157,8 +155,8 @@ function insertInDays(pool: Pool, insert: Insert, from: number, to: number, step
 /** Samples of earlier days are dropped. */
 const recentDays = 8;
 const sparseStepMs = 8 * hourMs;
-/** Covers two minutes of every three, enough for today to have an uptime. */
-const denseStepMs = 1.5 * minuteMs;
+/** A minute of the chart needs three answers, and each endpoint gives one. */
+const denseStepMs = minuteMs;
 
 /** In order of dependency. The roll-ups that are left out are kept for a week only, and upkeep makes them. */
 const rollups = [

@@ -113,9 +113,25 @@ async function madeInTwoRuns(t: Test, pool: Pool, now: Date) {
     from generate_series(${today}::timestamptz, date_trunc('hour', ${now}::timestamptz) - interval '1 hour', '1 hour') as hour
     where (
       select count(*) from venue_minute m where m.minute >= hour and m.minute < hour + interval '1 hour'
-    ) < 15 * 40
+    ) < 15 * 50
   `);
-  t.equal(row!.unmeasured, 0, "two minutes of three in every hour of today");
+  t.equal(row!.unmeasured, 0, "five minutes of six in every hour of today");
+  const [chart] = await pool.query<{ gaps: number }>(sql`
+    select count(*) as gaps
+    from generate_series(
+      date_trunc('minute', ${now}::timestamptz) - interval '23 hours', ${now}::timestamptz - interval '5 minutes', '1 minute'
+    ) as minute
+    where (
+      select count(*)
+      from sample s
+      join component c using (component_id)
+      join venue v using (venue_id)
+      join region g using (region_id)
+      where v.venue = 'bitfinex' and c.kind = 'rest' and g.region = 'ap-southeast' and s.good
+        and s.ts >= minute and s.ts < minute + interval '1 minute'
+    ) < 3
+  `);
+  t.equal(chart!.gaps, 0, "and the chart of the last day has no gap");
 }
 
 async function everyIncidentAsItWas(t: Test, { url, beginMs }: Day) {
