@@ -14,7 +14,6 @@ import { chromiumPath } from "./support/chromium.js";
 import { freePort } from "./support/free-port.js";
 
 const folder = packagedFile("docs/screenshots");
-const size = { width: 1200, height: 900 };
 
 const directory = mkdtempSync(join(tmpdir(), "screenshots-"));
 const port = String(await freePort());
@@ -27,35 +26,31 @@ const demo = spawn(process.execPath, [packagedFile("dist/server/cli.js"), "demo"
 });
 try {
   const root = `http://localhost:${port}`;
-  const slug = await openIncidentOf(root, "okx");
+  await incidentOf(root, "okx");
   mkdirSync(folder, { recursive: true });
-  await take("board", root, { colorScheme: "light" });
-  await take("board-dark", root, { colorScheme: "dark" });
-  await take("incident", `${root}/incidents/${slug}`, { colorScheme: "light" });
-  await take("venue", `${root}/venues/okx`, { colorScheme: "light" });
-  await take("wall", `${root}/wall`, { colorScheme: "dark" });
+  await take("board", root, { viewport: { width: 1200, height: 900 } });
+  await take("phone", root, { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 });
 } finally {
   demo.kill("SIGTERM");
   await once(demo, "exit");
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Waits for the venue's incident; its demo may still be starting. */
-async function openIncidentOf(root: string, venue: string): Promise<string> {
+/** Waits for the venue's incident, and for another venue's a minute later; the demo may still be starting. */
+async function incidentOf(root: string, venue: string): Promise<void> {
   for (;;) {
     await sleep(2_000);
     if (demo.exitCode !== null) throw new Error(`expected a demo, got exit code ${demo.exitCode}`);
     const answer = await fetch(`${root}/v1/incidents?venue=${venue}&status=open`).catch(() => null);
     if (answer?.status !== 200) continue;
-    const { incidents } = (await answer.json()) as { incidents: { slug: string }[] };
-    // a minute later, another venue has trouble too
-    if (incidents[0]) return sleep(60_000, incidents[0].slug);
+    const { incidents } = (await answer.json()) as { incidents: unknown[] };
+    if (incidents.length > 0) return sleep(60_000);
   }
 }
 
 async function take(name: string, url: string, options: BrowserContextOptions): Promise<void> {
   const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
-  const page = await browser.newPage({ viewport: size, ...options });
+  const page = await browser.newPage({ colorScheme: "light", ...options });
   await page.goto(url);
   await page.screenshot({ path: join(folder, `${name}.png`) });
   await browser.close();
