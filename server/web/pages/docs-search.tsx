@@ -16,6 +16,12 @@ export interface SearchEntry {
   text: string;
 }
 
+/** An entry, and its texts as they are compared with words. */
+export interface IndexedEntry {
+  entry: SearchEntry;
+  lower: Pick<SearchEntry, "page" | "heading" | "text">;
+}
+
 /** Any text that a reader may type. */
 export const docsSearchParameters = {
   q: {
@@ -31,13 +37,21 @@ export const docsSearchParameters = {
 export async function searchEntries(
   documents: readonly MarkdownDocument[],
   api: OpenAPIObject,
-): Promise<SearchEntry[]> {
-  const entries = operationEntries(api);
+): Promise<IndexedEntry[]> {
+  const entries = operationEntries(api).map(indexed);
   for (const document of documents) {
-    entries.push(...documentEntries(document));
+    entries.push(...documentEntries(document).map(indexed));
     await nextTurn();
   }
   return entries;
+}
+
+function indexed(entry: SearchEntry): IndexedEntry {
+  const { page, heading, text } = entry;
+  return {
+    entry,
+    lower: { page: page.toLowerCase(), heading: heading.toLowerCase(), text: text.toLowerCase() },
+  };
 }
 
 function operationEntries(api: OpenAPIObject): SearchEntry[] {
@@ -93,27 +107,30 @@ function plainOf(html: string): string {
 const mostResults = 40;
 
 /** The best first: words in a heading count more than words in its text. */
-export function foundIn(entries: readonly SearchEntry[], query: string): SearchEntry[] {
-  const words = wordsOf(query);
+export function foundIn(entries: readonly IndexedEntry[], query: string): SearchEntry[] {
+  const { words } = wordsOf(query);
   if (words.length === 0) return [];
   return entries
-    .map((entry) => ({ entry, score: scoreOf(entry, words) }))
+    .map(({ entry, lower }) => ({ entry, score: scoreOf(lower, words) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
     .slice(0, mostResults)
     .map(({ entry }) => entry);
 }
 
-function wordsOf(query: string): string[] {
-  return query.toLowerCase().split(/\s+/).filter(Boolean);
+/** Each word is looked for in all texts. */
+const mostWords = 8;
+
+function wordsOf(query: string): { words: string[]; isCut: boolean } {
+  const words = [...new Set(query.toLowerCase().split(/\s+/).filter(Boolean))];
+  return { words: words.slice(0, mostWords), isCut: words.length > mostWords };
 }
 
 /** 0 where a word is missing. */
-function scoreOf({ page, heading, text }: SearchEntry, words: readonly string[]): number {
+function scoreOf({ page, heading, text }: IndexedEntry["lower"], words: readonly string[]): number {
   let score = 0;
   for (const word of words) {
-    const has = (part: string) => part.toLowerCase().includes(word);
-    const worth = (has(heading) ? 8 : 0) + (has(page) ? 3 : 0) + (has(text) ? 1 : 0);
+    const worth = (heading.includes(word) ? 8 : 0) + (page.includes(word) ? 3 : 0) + (text.includes(word) ? 1 : 0);
     if (worth === 0) return 0;
     score += worth;
   }
@@ -128,6 +145,7 @@ export function searchPage(query: string, found: readonly SearchEntry[]): PagePr
       <>
         <h1>Search the documentation</h1>
         <DocsSearchForm query={query} />
+        {wordsOf(query).isCut && <p>Only the first {mostWords} words are looked for.</p>}
         {query !== "" && <p>{countText(found.length)}</p>}
         <dl class="index">
           {found.map((entry) => (
@@ -158,7 +176,7 @@ function excerptOf(text: string, query: string): string {
   const lower = text.toLowerCase();
   const at =
     wordsOf(query)
-      .map((word) => lower.indexOf(word))
+      .words.map((word) => lower.indexOf(word))
       .find((index) => index >= 0) ?? 0;
   const from = at < excerptLength / 2 ? 0 : text.lastIndexOf(" ", at - excerptLength / 3) + 1;
   const end = text.length - from <= excerptLength ? text.length : text.lastIndexOf(" ", from + excerptLength);

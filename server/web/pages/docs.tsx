@@ -64,10 +64,10 @@ function searchRoute(
   const entries = once(() => searchEntries(documents, api()));
   return async (request, response) => {
     const { q } = read(withoutEmpty(queryOf(request)));
-    const found = foundIn(await entries(), q);
+    const all = await entries();
     await answerPage(
       response,
-      rendered(`search ${q}`, [], () => searchPage(q, found)),
+      rendered(`search ${q}`, [], () => searchPage(q, foundIn(all, q))),
       longCache,
     );
   };

@@ -97,7 +97,7 @@ function Page({ children, bare = false, shell, start, edition, ...props }: Whole
   const { notice, brand } = shell;
   return (
     <html lang={edition.language} dir="ltr">
-      <Head {...props} {...{ shell, edition }} isStarting={start?.writtenTo != null} />
+      <Head {...props} shell={shell} isStarting={start?.writtenTo != null} />
       <body class={bare ? "bare" : undefined}>
         {!bare && (
           <a class="skip" href="#content">
@@ -172,7 +172,6 @@ function followOf({ refreshS, reloads = false }: Pick<PageProps, "refreshS" | "r
 
 interface HeadProps extends Omit<PageProps, "children"> {
   shell: Shell;
-  edition: Edition;
   /** Whether what it shows is only a history that is being written. */
   isStarting: boolean;
 }
@@ -220,7 +219,7 @@ function shownTitle({ title, age, isStarting }: Pick<HeadProps, "title" | "age" 
 export const groundColours = { light: "#f5f6f8", dark: "#101316" };
 
 /** What chats and search engines show of a link: the page's own words, and no picture that would say less. */
-function Preview({ description, path, shell: { baseUrl, brand }, edition, ...props }: HeadProps) {
+function Preview({ description, path, shell: { baseUrl, brand }, ...props }: HeadProps) {
   const title = shownTitle(props);
   const words = dated(description ?? title, props);
   const address = path === undefined || baseUrl === null ? null : baseUrl + path;
@@ -228,7 +227,6 @@ function Preview({ description, path, shell: { baseUrl, brand }, edition, ...pro
     <>
       <meta name="description" content={words} />
       {address !== null && <link rel="canonical" href={address} />}
-      {address !== null && edition.languages.length > 1 && <Alternates {...{ address, edition }} />}
       <meta property="og:type" content="website" />
       <meta property="og:site_name" content={brand.name} />
       <meta property="og:title" content={title} />
@@ -236,18 +234,6 @@ function Preview({ description, path, shell: { baseUrl, brand }, edition, ...pro
       {address !== null && <meta property="og:url" content={address} />}
       {Object.entries(groundColours).map(([scheme, colour]) => (
         <meta key={scheme} name="theme-color" media={`(prefers-color-scheme: ${scheme})`} content={colour} />
-      ))}
-    </>
-  );
-}
-
-/** The same page in each language: its plain address is in that of the reader. */
-function Alternates({ address, edition: { languages } }: { address: string; edition: Edition }) {
-  return (
-    <>
-      <link rel="alternate" hreflang="x-default" href={address} />
-      {languages.map((one) => (
-        <link key={one} rel="alternate" hreflang={one} href={addressIn(one, address)} />
       ))}
     </>
   );

@@ -149,6 +149,26 @@ void t.test("a search finds documents and operations by all of its words, those 
     }
   t.equal((await getPage(port, "/docs/search")).status, 200);
   t.equal((await found("x".repeat(101))).status, 400);
+  const cut = "Only the first 8 words are looked for.";
+  const eight = "the of is a an in to it";
+  t.match((await found(`${eight} no-such-word-anywhere`)).text, new RegExp(`${cut}.* results?:`));
+  t.notMatch((await found(`${eight} the THE of`)).text, cut, "a word counts once");
+});
+
+void t.test("a search prepares no text that was prepared before", async (t) => {
+  const port = await served(t);
+  await getPage(port, "/docs/search?q=settings");
+  const { toLowerCase } = String.prototype;
+  let prepared = 0;
+  t.teardown(() => void (String.prototype.toLowerCase = toLowerCase));
+  String.prototype.toLowerCase = function (this: string) {
+    if (this.length > 200) prepared += 1;
+    return toLowerCase.call(this);
+  };
+  await getPage(port, "/docs/search?q=settings");
+  t.equal(prepared, 0, "the page is at hand");
+  await getPage(port, "/docs/search?q=quorum");
+  t.ok(prepared <= 40, `${prepared}: only excerpts of what is shown`);
 });
 
 void t.test("headings have the names that GitHub gives them", (t) => {

@@ -118,14 +118,10 @@ void t.test("nobody gets a page of another reader, whatever they have kept", asy
   t.notOk(turns.includes(false), "twenty readers at once");
 });
 
-void t.test("search engines and chats find the page in each language", async (t) => {
+void t.test("search engines get one address, and no other language's, which a cookie alone would open", async (t) => {
   const { html } = await getPage(port, "/venues/okx", german);
-  for (const language of ["en", "de"])
-    t.match(
-      html,
-      new RegExp(`<link rel="alternate" hreflang="${language}" href="http[^"]*/venues/okx\\?lang=${language}"`),
-    );
-  t.match(html, /<link rel="alternate" hreflang="x-default" href="http[^"]*\/venues\/okx"/);
+  t.match(html, /<link rel="canonical" href="http[^"]*\/venues\/okx"/);
+  t.notMatch(html, /<link[^>]* hreflang=/);
 });
 
 void t.test("what programs read stays English, and does not depend on the reader", async (t) => {
