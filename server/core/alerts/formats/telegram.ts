@@ -10,8 +10,9 @@ import type { Sent, TelegramDestination, WebhookRequest } from "./webhook-reques
  *   to 3,600.
  * - In HTML, `<`, `>` and `&` of texts must be escaped; `"` must be within attributes. A message with other markup is
  *   refused with 400.
- * - Telegram itself makes mentions of words that begin with `@`, whatever the markup: an invisible character after `@`
- *   prevents that.
+ * - Telegram itself makes links of addresses without any markup (`evil.example`, `t.me/x`, `tg://x`), and mentions,
+ *   commands, hashtags and cashtags of words: an invisible character after the sign that begins or joins them prevents
+ *   that.
  * - A refusal is an HTTP status: 400, 401 for a revoked token, 403 for a bot that was removed from the chat, and 429
  *   with a Retry-After header.
  */
@@ -58,8 +59,14 @@ function written(line: Line): string {
   return line.map((part) => escapedText(typeof part === "string" ? part : inUtc(part.at), 200)).join("");
 }
 
-const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@\u2060" };
+const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
+/** U+2060 takes no room, and is part of no address. Not before blanks, where a sentence ends and no link can follow. */
 function escapedText(text: string, limit: number): string {
-  return truncated(text, limit, (character) => escapes[character] ?? character);
+  let before = "";
+  return truncated(text, limit, (character) => {
+    const isJoined = /[./@#$]/.test(before) && /\S/.test(character);
+    before = character;
+    return `${isJoined ? "\u2060" : ""}${escapes[character] ?? character}`;
+  });
 }

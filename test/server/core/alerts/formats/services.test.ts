@@ -75,6 +75,7 @@ const hostile = {
   "markup of Markdown": "[ok](https://x.y) **b** _i_ `c` # h\n> q - l ||s|| ~~d~~ \\",
   "mentions and addresses":
     "@everyone @here <@1> <@&2> <#3> @durov https://x.y/z t.me/a <t:1:R> {{DATE(2017-02-14T06:08:00Z)}}",
+  "addresses without markup": "refunds at evil.example, t.me/x HTTPS://EVIL.EXAMPLE 192.0.2.1/a tg://resolve http://x /go #a $BTC",
   "a text of many lines": "a\n> *Incident closed*\r\n\u2028b\u0000",
   "a text with a direction override": "a\u202egnp.exe\u2066",
   "a long text": "long ".repeat(5_000),
@@ -130,6 +131,7 @@ function inspectTelegram(t: Test, html: string): void {
   t.ok(elements.every(({ tagName }) => tagName === "B" || tagName === "A"));
   t.ok(elements.every((element) => /^https?:\/\//.test(element.getAttribute("href") ?? "https://")));
   t.notMatch(text, /@\w/, "nobody is mentioned");
+  t.notMatch(text, /[\w/][./][^\s\u2060]|(^|\s)[/#$]\w/, "no word becomes a link, a command or a tag");
 }
 
 function inspectDiscord(t: Test, embed: Embed): void {
@@ -199,6 +201,15 @@ Paused: 2026-01-31 09:10:00 UTC
 
 <a href="https://api.example.org/venues/kraken#transfers">What the venue declares</a>, event 8124`,
   );
+  t.end();
+});
+
+void t.test("telegram: words of a venue that look like addresses read as before, and are none", (t) => {
+  for (const words of ["evil.example", "t.me/x", "HTTPS://EVIL.EXAMPLE/A", "192.0.2.1", "a@evil.example", "tg://x"]) {
+    const text = bodyOf("telegram", alertSaying(words, pausedAlert()))["text"] as string;
+    t.notMatch(text.replace(/<a href="[^"]*">/g, ""), words, "as one word");
+    t.match(text.replaceAll("\u2060", ""), `The venue's words:</b> ${words}`);
+  }
   t.end();
 });
 

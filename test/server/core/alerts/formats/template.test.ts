@@ -20,7 +20,8 @@ import {
 } from "../../../../support/made-alert.js";
 
 const page = readFileSync(packagedFile("docs/channels.md"), "utf8");
-const example = /## A JSON body of your own\n[^]*?```json\n([^]*?)```/.exec(page)![1]!;
+const [, recipe = ""] = /## A JSON body of your own\n([^]*?)\n## /.exec(page)!;
+const [example = "", ofEnd = ""] = [...recipe.matchAll(/```json\n([^]*?)```/g)].map(([, text = ""]) => text);
 
 function destination(template: unknown, more: Partial<TemplateDestination> = {}): TemplateDestination {
   const text = typeof template === "string" ? template : JSON.stringify(template);
@@ -40,7 +41,7 @@ void t.test("the page's example opens and closes alerts of Opsgenie, whatever ve
     url: `${service.origin}/v2/alerts`,
     authorization: genieKey,
     endUrl: `${service.origin}/v2/alerts/{{key}}/close?identifierType=alias`,
-    endTemplate: '{"source":"venuewatch","note":"{{headline}}"}',
+    endTemplate: ofEnd,
   });
   const post = async (alert: Alert) => (await poster.post(formatAlert(to, alert, sent))).result;
   for (const text of [
@@ -62,6 +63,7 @@ void t.test("the page's example opens and closes alerts of Opsgenie, whatever ve
       t.equal(open.size, 0, "its end closes it");
     }
   t.strictSame(service.refusals, []);
+  t.match(recipe, " --key - ", "no key in a shell's history");
 });
 
 void t.test("a placeholder alone gets the value itself, within a text its text", (t) => {
