@@ -3,7 +3,7 @@ import type { RequestHandler } from "express";
 import type { Pool } from "../../../shared/database/pool.js";
 import { answerJson, longCache } from "../api/answer.js";
 import { instantParameter, integerParameter, type Parameter, type Values } from "../api/parameters.js";
-import { type BadParameter, Problem } from "../api/problem.js";
+import { badParameters, type BadParameter, Problem, shortened } from "../api/problem.js";
 import { queryOf } from "../api/request.js";
 import {
   flag,
@@ -46,9 +46,11 @@ export function incidentSamplesRoute(
   ending: TableFormat | null = null,
 ): RequestHandler<{ slug: string }> {
   const read = formReader(incidentSamplesParameters, ending, regionWithoutSlot);
+  const requireRegion = regionRequirer(options.pool);
   return async (request, response) => {
     const { format, decimal, ...page } = read(queryOf(request));
     const { slug } = request.params;
+    await requireRegion(page.afterRegion);
     if (format === "json") {
       const snapshot = await samplesOf(options, slug, page);
       return answerJson(response, snapshot, cacheOf(snapshot));
@@ -68,7 +70,7 @@ const afterRegion: Parameter<string | null> = {
   schema: { type: "string", pattern: "^[\\w-]{1,64}$", examples: ["us-east"] },
   description: "The region of that sample: includes the samples of this slot from the regions that follow it.",
   read: (text) => text,
-  expected: "the id of a region",
+  expected: "the id of a region, as the last sample has it",
   absent: null,
 };
 
@@ -90,6 +92,25 @@ function regionWithoutSlot({ after, afterRegion }: SamplesQuery): BadParameter[]
   return [
     { parameter: "afterRegion", message: "expected together with after, whose ties it breaks; after is missing" },
   ];
+}
+
+/**
+ * After a region that nobody knows there is no order, so the rest of the slot would be missing. Asked of the database:
+ * the registry has forgotten regions whose samples are still kept.
+ */
+function regionRequirer(pool: Pick<Pool, "file">) {
+  const known = new Set<string>();
+  return async (region: string | null): Promise<void> => {
+    if (region === null || known.has(region)) return;
+    if ((await pool.file("region_named", [region])).length === 0)
+      throw badParameters([
+        {
+          parameter: "afterRegion",
+          message: `expected the id of a region, as the last sample has it; got ${JSON.stringify(shortened(region))}, which was never one (/v1/regions lists those of today)`,
+        },
+      ]);
+    known.add(region);
+  };
 }
 
 /** New samples of an open incident come every few seconds; `to` says which there are. */

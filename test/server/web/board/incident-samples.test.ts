@@ -213,7 +213,8 @@ void t.test("what has no samples, and what is no question", async (t) => {
     t.type(body.retractedAt, "string", ending);
     for (const unknown of ["okx-2020-01-01-rest-outage", "none", "a".repeat(3_000), "%00"])
       t.equal((await api.ask(`/v1/incidents/${unknown}/${ending}`)).status, 404, unknown.slice(0, 30));
-    for (const query of ["limit=0", "limit=5001", "after=yesterday", "afterRegion=", "afterRegion=us-east"]) {
+    const nowhere = "afterRegion=atlantis&after=2026-01-31T12:00:00Z";
+    for (const query of ["limit=0", "limit=5001", "after=yesterday", "afterRegion=", "afterRegion=us-east", nowhere]) {
       const { status, body } = await api.ask<{ errors: { parameter: string }[] }>(
         `/v1/incidents/${slug}/${ending}?${query}`,
       );
@@ -224,6 +225,9 @@ void t.test("what has no samples, and what is no question", async (t) => {
       );
     }
   }
+  await pool.query(sql`update region set published = false where region = 'us-east'`);
+  const left = `/v1/incidents/${slug}/samples?afterRegion=us-east&after=${ago(1_800).toISOString()}`;
+  t.equal((await api.ask(left)).status, 200, "a region that left still has samples");
 });
 
 function pythonOutput(script: string, ...args: string[]): Promise<string> {
