@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isInstalled } from "@venuewatch/embedded-timescaledb";
 import { packagedFile } from "../../shared/config/package.js";
-import { channelKeyOf, databaseUrlOf, readSettings, type Settings } from "../../shared/config/settings.js";
+import { brandOf, channelKeyOf, databaseUrlOf, readSettings, type Settings } from "../../shared/config/settings.js";
 import { connect, type Pool, sql } from "../../shared/database/pool.js";
 import { type Log, makeLog } from "../../shared/log/log.js";
 import { stackOf, UserError } from "../../shared/process/user-error.js";
@@ -75,6 +75,7 @@ async function demo(days: number): Promise<void> {
     throw new UserError(
       "DATABASE_URL: the demo would write ninety days of invented samples into that database; unset it for the demo",
     );
+  brandOf(settings);
   const dataDir = join(settings.dataDir, "demo");
   const registry = registryFile({ ...settings, dataDir });
   const { regions } = await loadRegistry(packagedFile("registry/exchanges.json"));

@@ -1,4 +1,4 @@
-import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
+import { brandOf, databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 import { connect } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
 import { ageAdvice, ageSentences, agesOf } from "../../shared/registry/entry-age.js";
@@ -12,6 +12,8 @@ of entries of the registry that may no longer be true.`;
 
 export async function run(): Promise<void> {
   const settings = readSettings();
+  // refused here, before web is restarted and stays down
+  brandOf(settings);
   const log = makeLog("migrate", settings.logLevel);
   await runToEnd(log, async (life) => {
     const registry = await loadRegistry(settings.registry, settings.probesPerAddress ?? 1);

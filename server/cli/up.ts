@@ -1,4 +1,4 @@
-import { readSettings, type Settings } from "../../shared/config/settings.js";
+import { brandOf, readSettings, type Settings } from "../../shared/config/settings.js";
 import { makeLog } from "../../shared/log/log.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
@@ -15,10 +15,12 @@ them, last started first, within ten seconds.`;
 
 export async function run(): Promise<void> {
   const settings = readSettings();
+  // what a program would refuse later is refused before anything starts
+  brandOf(settings);
   const regions = await regionsOf(settings);
   // they all run on this machine
   const probes = settings.probesPerAddress ?? regions.length;
-  // refuses what cannot be measured within the limits of venues before anything starts
+  // refuses what cannot be measured within the limits of venues
   await loadRegistry(settings.registry, probes);
   await requirePorts(portsOfAll(settings, regions));
   const log = makeLog("up", settings.logLevel);

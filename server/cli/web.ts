@@ -1,4 +1,4 @@
-import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
+import { brandOf, databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 import { openPool, warnUnlessReachable } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
 import { makeOwnMetrics, queryAtScrape } from "../../shared/log/own-metrics.js";
@@ -28,6 +28,7 @@ const heldMs = 30_000;
 
 export async function run(): Promise<void> {
   const settings = readSettings();
+  const brand = brandOf(settings);
   const log = makeLog("web", settings.logLevel, undefined, {
     withoutDatabase: "requests that need it get 503 until it is back",
   });
@@ -54,6 +55,7 @@ export async function run(): Promise<void> {
       );
     const web = await startWeb({
       ...settings,
+      brand,
       pool,
       ofReplica,
       registry,

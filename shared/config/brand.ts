@@ -17,6 +17,12 @@ export interface Brand {
   privacy: string | null;
 }
 
+/** The same with the paths of its files, which only what shows them reads: other machines do not have them. */
+export interface BrandSettings extends Omit<Brand, "logo" | "css"> {
+  logoFile: string | null;
+  cssFile: string | null;
+}
+
 export interface Logo {
   type: "image/svg+xml" | "image/png";
   bytes: Buffer;

@@ -10,6 +10,7 @@ import { UserError } from "../process/user-error.js";
 import { maskedAddress } from "../text/secrets.js";
 import {
   type Brand,
+  type BrandSettings,
   ownBrand,
   parseAccent,
   parseContact,
@@ -76,8 +77,8 @@ export interface Settings {
   readonly siteUrl: string;
   /** Shown on every page of the board; null: none. */
   readonly siteNotice: string | null;
-  /** The operator's own name, logo, colour and links. */
-  readonly brand: Brand;
+  /** The operator's own name, colour and links, and the files of a logo and a style sheet (`brandOf`). */
+  readonly look: BrandSettings;
   /** Without a slash at the end. */
   readonly baseUrl: string;
   /** Requests a minute per client address; 0: no limit. */
@@ -321,13 +322,13 @@ export function readSettings(env: Environment = process.env): Settings {
     embeddedPort: read("EMBEDDED_PORT", parsePort, 5433),
     siteUrl: read("SITE_URL", parseSiteUrl, baseUrl),
     siteNotice: read("SITE_NOTICE", parseNotice, null),
-    brand: Object.freeze({
+    look: Object.freeze({
       name: read("SITE_NAME", parseSiteName, ownBrand.name),
-      logo: read("SITE_LOGO", readLogo, null),
+      logoFile: read("SITE_LOGO", parseFilePath, null),
       links: read("SITE_LINKS", parseSiteLinks, ownBrand.links),
       accent: read("SITE_ACCENT", parseAccent, null),
       contact: read("SITE_CONTACT", parseContact, null),
-      css: read("SITE_CSS", readStyleSheet, null),
+      cssFile: read("SITE_CSS", parseFilePath, null),
       imprint: read("SITE_IMPRINT", parseSitePage, null),
       privacy: read("SITE_PRIVACY", parseSitePage, null),
     }),
@@ -412,6 +413,32 @@ function embeddedPassword(dataDir: string): string | null {
       { cause: error },
     );
   }
+}
+
+/**
+ * The operator's look with its files. Only for web and for what refuses wrong files before web starts: every other
+ * program runs without them.
+ *
+ * @throws UserError with every file that cannot be used
+ */
+export function brandOf({ look: { logoFile, cssFile, ...texts } }: Pick<Settings, "look">): Brand {
+  const problems: string[] = [];
+
+  function content<T>(name: SettingName, path: string | null, read: (path: string) => T): T | null {
+    if (path === null) return null;
+    try {
+      return read(path);
+    } catch (error) {
+      if (!(error instanceof WrongValue)) throw error;
+      problems.push(problemOf(name, path, error));
+      return null;
+    }
+  }
+
+  const logo = content("SITE_LOGO", logoFile, readLogo);
+  const css = content("SITE_CSS", cssFile, readStyleSheet);
+  if (problems.length > 0) throw new UserError(allProblems(problems));
+  return Object.freeze({ ...texts, logo, css });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { version } from "../../../shared/config/package.js";
-import { readSettings, type Settings } from "../../../shared/config/settings.js";
+import { brandOf, readSettings, type Settings } from "../../../shared/config/settings.js";
 import { type Log, makeLog } from "../../../shared/log/log.js";
 import { UserError } from "../../../shared/process/user-error.js";
 import { measuredIn } from "../../../shared/registry/addresses.js";
@@ -55,12 +55,27 @@ async function allFindings(log: Log): Promise<Finding[]> {
   return [
     node,
     ok("settings", "valid"),
+    ...lookFound(settings.value),
     registry.finding,
     ...(asked?.finding ? [asked.finding] : []),
     ...(live ? [entriesFound(live, now), filesFound(live)] : []),
     ...database,
     ...(venues ?? []),
   ];
+}
+
+/** Only web must have the files, and migrate. */
+function lookFound(settings: Settings): Finding[] {
+  const { logoFile, cssFile } = settings.look;
+  if (logoFile === null && cssFile === null) return [];
+  try {
+    brandOf(settings);
+    return [ok("look", "the logo and the style sheet can be read")];
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const advice = "correct this if web or migrate runs here: they do not start with it";
+    return [warning("look", error.message, advice)];
+  }
 }
 
 /** Where they are missing, the venues that need them are not asked. Only probes must have them. */

@@ -156,6 +156,8 @@ void t.test("all wrong settings are reported together, before anything starts", 
   t.match(output, "VENUEWATCH_NO: there is no such setting");
   const unknown = await outputOf(t, ["up"], 2, { REGIONS: "eu-central,atlantis" });
   t.match(unknown, /REGIONS: expected regions of the registry, .*eu-central.*, got atlantis/);
+  for (const program of ["up", "web", "migrate"])
+    t.match(await outputOf(t, [program], 2, { SITE_LOGO: "/none.svg" }), /SITE_LOGO: expected .*ENOENT/, program);
 });
 
 void t.test("an unsupported Node version gets one sentence", async (t) => {

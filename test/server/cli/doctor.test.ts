@@ -204,6 +204,8 @@ void t.test("venuewatch doctor", async (t) => {
     // the remaining checks run
     await doctorFinds(t, { ...env, REGISTRY: "/nowhere.json" }, ["registry"], { database: { grade: "ok" } });
     await doctorFinds(t, { ...env, REGION: "mars" }, ["registry"], { registry: { found: "but not REGION=mars" } });
+    // only web needs its files
+    await doctorFinds(t, { ...env, SITE_LOGO: "/none.svg" }, [], { look: { grade: "warning", found: "SITE_LOGO" } });
   });
 
   await t.test("notices that no probe measures and no engine decides", async (t) => {

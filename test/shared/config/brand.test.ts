@@ -1,12 +1,13 @@
 /** The operator's own name, logo, colour and links: what is accepted, and what is refused with which words. */
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import t, { type Test } from "tap";
 import { grounds, ownBrand } from "../../../shared/config/brand.js";
 import { packagedFile } from "../../../shared/config/package.js";
-import { readSettings } from "../../../shared/config/settings.js";
+import { brandOf as brandIn, readSettings } from "../../../shared/config/settings.js";
 import { png, svg } from "../../support/logos.js";
 
-const brandOf = (env: Record<string, string>) => readSettings(env).brand;
+const brandOf = (env: Record<string, string>) => brandIn(readSettings(env));
 
 void t.test("without any of these settings, the site is ours", (t) => {
   t.same(brandOf({}), ownBrand);
@@ -37,6 +38,13 @@ void t.test("an operator's settings arrive parsed, and are immutable", (t) => {
   });
   for (const value of [brand, brand.links, brand.links[0], brand.accent, brand.logo]) t.ok(Object.isFrozen(value));
   t.equal(brandOf({ SITE_LOGO: `${dir}/logo.png` }).logo!.type, "image/png");
+  t.end();
+});
+
+void t.test("a program that shows no pages needs no files of them", (t) => {
+  const env = { SITE_LOGO: "none.svg", SITE_CSS: "none.css", SITE_NAME: "Acme" };
+  t.match(readSettings(env).look, { name: "Acme", logoFile: resolve("none.svg"), cssFile: resolve("none.css") });
+  t.match(refusal(t, env), /SITE_LOGO: expected .*ENOENT[^]*SITE_CSS: expected .*ENOENT/, "web reports both");
   t.end();
 });
 
@@ -100,7 +108,7 @@ void t.test("the grounds are those of the pages", (t) => {
 
 function refusal(t: Test, env: Record<string, string>): string {
   try {
-    readSettings(env);
+    brandOf(env);
   } catch (error) {
     return (error as Error).message;
   }
