@@ -1,5 +1,6 @@
 /** "Is it only me?": how readers ask the venue from where they are, by the command or by their browser. */
 import { isOfCatalogue, publicAddress } from "../../../shared/registry/addresses.js";
+import type { Fault } from "../../../shared/measurement/sample.js";
 import type { RestEndpoint, Venue } from "../../../shared/registry/registry.js";
 import { isolated, nameList } from "./format.js";
 import { plural, t } from "./language.js";
@@ -124,6 +125,9 @@ function pauseOf({ limits = [] }: Venue, { name, url }: RestEndpoint): number {
   return Math.min(mostPauseMs, Math.max(leastPauseMs, ...pauses));
 }
 
+/** Seen in the content of an answer alone, which a browser does not check. */
+const unseenFaults: readonly Fault[] = ["body", "stale", "halted"];
+
 /** What the script says, here with all other words. `{}` stands for a number or a text. */
 function wordsFor({ name }: Venue) {
   const venue = isolated(name);
@@ -140,15 +144,23 @@ function wordsFor({ name }: Venue) {
     unreached: t`not reached`,
     states: stateWords,
     faults: faultMeanings,
+    unseen: unseenFaults,
     typical: t`typically ${"{}"} ms`,
     unknown: t`We cannot tell how our regions see it at the moment.`,
     verdicts: {
-      bothGood: t`${venue} works from this browser, as it does from our regions.`,
-      onlyHereGood: t`${venue} works from this browser at this moment, although our regions see trouble.`,
+      bothGood: t`${venue} answers this browser, and works for our regions. What the answers contain was not checked from here.`,
+      onlyHereGood: t`${venue} answers this browser at this moment, although our regions see trouble. What the answers contain was not checked from here.`,
+      hidden: t`${venue} answers this browser, but our regions see trouble that a browser does not see: ${"{}"}.`,
+      limited: t`${venue} limits your requests, which is no outage: wait before you check again.`,
+      alsoBad: t`Our regions see trouble, too; the table has it.`,
       onlyHereBad: t`It fails from this browser while our regions see it work: your network, country, address, or an extension of the browser is the likelier cause. The command above names it.`,
       bothBad: t`It fails from this browser, as it does from our regions: it is not just you.`,
       partlyBad: t`Some of what fails from this browser fails for our regions, too, and some works for them. So there may be trouble on your side as well: the command above names it.`,
-      hereGood: t`${venue} works from this browser.`,
+      part: t`${"{}"} of ${"{}"} endpoints failed from this browser.`,
+      onlyHerePart: t`Our regions see no trouble there; the command above names the cause.`,
+      bothPart: t`Our regions see trouble there, too: it is not just you.`,
+      partlyPart: t`Our regions see trouble in some of them, too; the command above tells what is on your side.`,
+      hereGood: t`${venue} answers this browser. What the answers contain was not checked from here.`,
       hereBad: t`It fails from this browser.`,
       unreadable: t`This browser reaches ${venue}, which does not let web pages read its answers. So it cannot tell whether they are good; the command above can.`,
       offline: t`This browser is offline.`,

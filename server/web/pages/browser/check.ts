@@ -39,6 +39,8 @@ interface CheckWords {
   unreached: string;
   states: Record<string, string>;
   faults: Record<string, string>;
+  /** Faults of answers that look good to a browser, which reads no more than their status. */
+  unseen: string[];
   typical: string;
   unknown: string;
   verdicts: Record<string, string>;
@@ -157,26 +159,58 @@ function pause(ms: number): Promise<void> {
 
 // What was found, in words.
 
+/** An endpoint whose answer could be read, or that did not answer, and what our regions see of it. */
+interface Compared {
+  outcome: Outcome;
+  state: string;
+  fault: string | null;
+}
+
 function verdictOf(
   endpoints: AskedEndpoint[],
   outcomes: Outcome[],
   now: VenueNow | null,
-  { verdicts, unknown }: CheckWords,
+  words: CheckWords,
 ): string {
-  const read = outcomes.flatMap((outcome, at) =>
-    outcome.kind === "unreadable" ? [] : { outcome, state: seenOf(endpoints[at]!.component, now)?.state ?? "unknown" },
-  );
+  const { verdicts } = words;
+  const read = outcomes.flatMap((outcome, at): Compared[] => {
+    if (outcome.kind === "unreadable") return [];
+    const { state = "unknown", fault = null } = seenOf(endpoints[at]!.component, now) ?? {};
+    return [{ outcome, state, fault }];
+  });
   if (read.length === 0) return verdicts["unreadable"]!;
   if (!navigator.onLine && read.every(({ outcome }) => outcome.kind === "unreached")) return verdicts["offline"]!;
-  const failing = read.filter(({ outcome }) => outcome.kind !== "good");
-  // of what fails here, whether it fails for our regions, too; trouble elsewhere explains nothing
-  const compared = (failing.length > 0 ? failing : read).map(({ state }) => state);
-  const bad = compared.filter((state) => state === "degraded" || state === "outage").length;
-  const isGood = failing.length === 0;
-  if (bad === 0 && compared.includes("unknown")) return `${verdicts[isGood ? "hereGood" : "hereBad"]!} ${unknown}`;
-  if (bad === 0) return verdicts[isGood ? "bothGood" : "onlyHereBad"]!;
-  if (isGood) return verdicts["onlyHereGood"]!;
-  return verdicts[bad === compared.length ? "bothBad" : "partlyBad"]!;
+  const failing = read.filter(({ outcome: { kind } }) => kind !== "good" && kind !== "limited");
+  if (failing.length > 0) return failureText(failing, outcomes.length, words);
+  const isBadThere = read.some(isBad);
+  if (read.some(({ outcome }) => outcome.kind === "limited"))
+    return isBadThere ? `${verdicts["limited"]!} ${verdicts["alsoBad"]!}` : verdicts["limited"]!;
+  return isBadThere ? goodOnlyHere(read, words) : goodText(read, words);
+}
+
+function isBad({ state }: Compared): boolean {
+  return state === "degraded" || state === "outage";
+}
+
+function goodText(read: Compared[], { verdicts, unknown }: CheckWords): string {
+  return read.some(({ state }) => state === "unknown") ? `${verdicts["hereGood"]!} ${unknown}` : verdicts["bothGood"]!;
+}
+
+/** What a browser cannot see is no contradiction to what our regions see. */
+function goodOnlyHere(read: Compared[], { verdicts, faults, unseen }: CheckWords): string {
+  const hidden = read.flatMap((one) => (isBad(one) && one.fault !== null && unseen.includes(one.fault) ? one.fault : []));
+  if (hidden.length === 0) return verdicts["onlyHereGood"]!;
+  return filled(verdicts["hidden"]!, [...new Set(hidden)].map((fault) => faults[fault] ?? fault).join(", "));
+}
+
+/** Of what fails here, whether it fails for our regions, too; trouble elsewhere explains nothing. */
+function failureText(failing: Compared[], asked: number, { verdicts, unknown }: CheckWords): string {
+  const bad = failing.filter(isBad).length;
+  const isUnknown = bad === 0 && failing.some(({ state }) => state === "unknown");
+  const seen = isUnknown ? "here" : bad === 0 ? "onlyHere" : bad === failing.length ? "both" : "partly";
+  if (failing.length === asked) return isUnknown ? `${verdicts["hereBad"]!} ${unknown}` : verdicts[`${seen}Bad`]!;
+  const part = filled(filled(verdicts["part"]!, String(failing.length)), String(asked));
+  return `${part} ${isUnknown ? unknown : verdicts[`${seen}Part`]!}`;
 }
 
 function seenOf(component: string, now: VenueNow | null) {

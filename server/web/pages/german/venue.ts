@@ -54,17 +54,32 @@ export const ofVenue = {
   "not reached": "nicht erreicht",
   "typically {0} ms": "üblich sind {0} ms",
   "We cannot tell how our regions see it at the moment.": "Wie unsere Regionen es sehen, wissen wir zurzeit nicht.",
-  "{0} works from this browser, as it does from our regions.":
-    "{0} funktioniert von diesem Browser aus, ebenso von unseren Regionen aus.",
-  "{0} works from this browser at this moment, although our regions see trouble.":
-    "{0} funktioniert von diesem Browser aus in diesem Moment, obwohl unsere Regionen eine Störung sehen.",
+  "{0} answers this browser, and works for our regions. What the answers contain was not checked from here.":
+    "{0} antwortet diesem Browser und funktioniert für unsere Regionen. Was in den Antworten steht, wurde von hier aus nicht geprüft.",
+  "{0} answers this browser at this moment, although our regions see trouble. What the answers contain was not checked from here.":
+    "{0} antwortet diesem Browser in diesem Moment, obwohl unsere Regionen eine Störung sehen. Was in den Antworten steht, wurde von hier aus nicht geprüft.",
+  "{0} answers this browser, but our regions see trouble that a browser does not see: {1}.":
+    "{0} antwortet diesem Browser, aber unsere Regionen sehen eine Störung, die ein Browser nicht sieht: {1}.",
+  "{0} limits your requests, which is no outage: wait before you check again.":
+    "{0} begrenzt Ihre Anfragen, was kein Ausfall ist: Warten Sie, bevor Sie erneut prüfen.",
+  "Our regions see trouble, too; the table has it.":
+    "Auch unsere Regionen sehen eine Störung; sie steht in der Tabelle.",
   "It fails from this browser while our regions see it work: your network, country, address, or an extension of the browser is the likelier cause. The command above names it.":
     "Von diesem Browser aus schlägt es fehl, von unseren Regionen aus funktioniert es: Wahrscheinlicher sind Ihr Netz, Ihr Land, Ihre Adresse oder eine Erweiterung des Browsers die Ursache. Der Befehl oben nennt sie.",
   "It fails from this browser, as it does from our regions: it is not just you.":
     "Von diesem Browser aus schlägt es fehl, ebenso von unseren Regionen aus: Es liegt nicht nur an Ihnen.",
   "Some of what fails from this browser fails for our regions, too, and some works for them. So there may be trouble on your side as well: the command above names it.":
     "Ein Teil dessen, was von diesem Browser aus fehlschlägt, schlägt auch für unsere Regionen fehl, ein anderer funktioniert dort. Auch auf Ihrer Seite kann also eine Störung liegen: Der Befehl oben nennt sie.",
-  "{0} works from this browser.": "{0} funktioniert von diesem Browser aus.",
+  "{0} of {1} endpoints failed from this browser.":
+    "Von diesem Browser aus ohne gute Antwort: {0} von {1} Endpunkten.",
+  "Our regions see no trouble there; the command above names the cause.":
+    "Unsere Regionen sehen dort keine Störung; der Befehl oben nennt die Ursache.",
+  "Our regions see trouble there, too: it is not just you.":
+    "Auch unsere Regionen sehen dort eine Störung: Es liegt nicht nur an Ihnen.",
+  "Our regions see trouble in some of them, too; the command above tells what is on your side.":
+    "Bei einem Teil davon sehen auch unsere Regionen eine Störung; der Befehl oben sagt, was auf Ihrer Seite liegt.",
+  "{0} answers this browser. What the answers contain was not checked from here.":
+    "{0} antwortet diesem Browser. Was in den Antworten steht, wurde von hier aus nicht geprüft.",
   "It fails from this browser.": "Von diesem Browser aus schlägt es fehl.",
   "This browser reaches {0}, which does not let web pages read its answers. So it cannot tell whether they are good; the command above can.":
     "Dieser Browser erreicht {0}, darf als Webseite die Antworten aber nicht lesen. Ob sie richtig sind, kann er nicht sagen; der Befehl oben kann es.",

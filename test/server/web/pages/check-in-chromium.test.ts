@@ -33,6 +33,7 @@ async function venue(t: Test, answer: RequestListener): Promise<Venue> {
 
 const open = { "Access-Control-Allow-Origin": "*" };
 const good: RequestListener = (_request, response) => response.writeHead(200, open).end("{}");
+const failing: RequestListener = (_request, response) => response.writeHead(503, open).end("{}");
 const limiting: RequestListener = (_request, response) => response.writeHead(429, open).end("{}");
 /** Answers, and lets no page of another origin read it. */
 const closed: RequestListener = (_request, response) => response.writeHead(200).end("{}");
@@ -76,21 +77,31 @@ void t.test("in Chromium", { skip: chromiumMissing }, async (t) => {
     const { verdict, rows } = await checked(t, Array<string>(4).fill(okx.url), () =>
       t.equal(okx.asked(), 0, "nothing is asked before the click"),
     );
-    t.equal(verdict, "OKX works from this browser, as it does from our regions.");
+    t.match(verdict, /^OKX answers this browser, and works for our regions\. What .* was not checked from here\.$/);
     t.equal(rows.length, 4);
     for (const row of rows) t.match(row, /answered in \d+ ms Healthy/);
     t.equal(okx.asked(), 4, "each endpoint is asked once");
   });
 
-  await t.test("a venue that fails here only is not blamed", async (t) => {
+  await t.test("a venue that fails here only is not blamed, and a part of it is called a part", async (t) => {
     const gone = `http://127.0.0.1:${await freePort()}/`;
     const [one, two, three] = [await venue(t, good), await venue(t, limiting), await venue(t, silent)];
     const { verdict, rows } = await checked(t, [one.url, two.url, three.url, gone]);
-    t.match(verdict, /^It fails from this browser while our regions see it work/);
+    t.match(verdict, /^2 of 4 endpoints failed from this browser\. Our regions see no trouble there;/);
     t.match(rows[0], /^Server time answered in \d+ ms Healthy/);
     t.match(rows[1], /^Ticker limits your requests \(status 429\) Healthy/);
     t.match(rows[2], /^Order book, 5 levels no answer in 1\.5 s Healthy/);
     t.match(rows[3], /^Recent trades not reached Healthy/);
+    const whole = await checked(t, Array<string>(4).fill(gone));
+    t.match(whole.verdict, /^It fails from this browser while our regions see it work/);
+    const most = await checked(t, [...Array<string>(3).fill((await venue(t, closed)).url), gone]);
+    t.match(most.verdict, /^1 of 4 endpoints failed from this browser\./, "what no page may read is reached");
+  });
+
+  await t.test("a venue that only limits requests has not failed", async (t) => {
+    const [one, two] = [await venue(t, good), await venue(t, limiting)];
+    const { verdict } = await checked(t, [one.url, two.url, one.url, one.url]);
+    t.equal(verdict, "OKX limits your requests, which is no outage: wait before you check again.");
   });
 
   await t.test("a venue that lets no page read its answers is reached, and no more is claimed", async (t) => {
@@ -104,11 +115,19 @@ void t.test("in Chromium", { skip: chromiumMissing }, async (t) => {
     const trouble = { venue: "okx", component: "rest:ticker", fault: "timeout" } as const;
     await measured(database.pool, { from: ago(150), to: ago(0), ...trouble });
     await decide(database.pool);
-    const okx = await venue(t, limiting);
+    const okx = await venue(t, failing);
     const fine = await venue(t, good);
     t.match(
       (await checked(t, [fine.url, okx.url, fine.url, fine.url])).verdict,
-      /^It fails from this browser, as it does from our regions/,
+      /^1 of 4 endpoints failed from this browser\. Our regions see trouble there, too: it is not just you\.$/,
+    );
+    t.match(
+      (await checked(t, [fine.url, okx.url, okx.url, fine.url])).verdict,
+      /^2 of 4 endpoints failed from this browser\. Our regions see trouble in some of them/,
+    );
+    t.match(
+      (await checked(t, Array<string>(4).fill((await venue(t, limiting)).url))).verdict,
+      /^OKX limits your requests, .* Our regions see trouble, too; the table has it\.$/,
     );
     t.match(
       (await checked(t, Array<string>(4).fill(okx.url))).verdict,
@@ -116,8 +135,24 @@ void t.test("in Chromium", { skip: chromiumMissing }, async (t) => {
     );
     t.match(
       (await checked(t, Array<string>(4).fill(fine.url))).verdict,
-      /^OKX works from this browser at this moment, although our regions see trouble\./,
+      /^OKX answers this browser at this moment, although our regions see trouble\. .* not checked from here\.$/,
     );
+  });
+
+  await t.test("what a browser cannot see is not contradicted", async (t) => {
+    const fine = await venue(t, good);
+    for (const [fault, words] of [
+      ["body", "unexpected content"],
+      ["stale", "old data"],
+      ["halted", "the venue says that it does not trade"],
+    ] as const) {
+      await measured(database.pool, { from: ago(200), to: ago(0), venue: "okx", component: "rest:ticker", fault });
+      await decide(database.pool);
+      t.equal(
+        (await checked(t, Array<string>(4).fill(fine.url))).verdict,
+        `OKX answers this browser, but our regions see trouble that a browser does not see: ${words}.`,
+      );
+    }
   });
 
   await t.test("links and commands are copied", async (t) => {
