@@ -211,7 +211,7 @@ export const settingTable = [
     name: "SITE_LINKS",
     default: "none",
     meaning:
-      "up to eight links in the footer of pages and under \"Get updates\", as `text=address` separated by commas: `News=https://example.org/news, Telegram=https://t.me/example`; `https:`, `http:`, `mailto:` and `tel:`",
+      'up to eight links in the footer of pages and under "Get updates", as `text=address` separated by commas: `News=https://example.org/news, Telegram=https://t.me/example`; `https:`, `http:`, `mailto:` and `tel:`',
   },
   {
     name: "SITE_ACCENT",
@@ -222,7 +222,8 @@ export const settingTable = [
   {
     name: "SITE_CONTACT",
     default: "none",
-    meaning: "where readers reach you, such as `mailto:status@example.org`; linked in the footer and under \"Get updates\"",
+    meaning:
+      'where readers reach you, such as `mailto:status@example.org`; linked in the footer and under "Get updates"',
   },
   {
     name: "SITE_CSS",

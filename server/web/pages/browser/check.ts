@@ -166,12 +166,7 @@ interface Compared {
   fault: string | null;
 }
 
-function verdictOf(
-  endpoints: AskedEndpoint[],
-  outcomes: Outcome[],
-  now: VenueNow | null,
-  words: CheckWords,
-): string {
+function verdictOf(endpoints: AskedEndpoint[], outcomes: Outcome[], now: VenueNow | null, words: CheckWords): string {
   const { verdicts } = words;
   const read = outcomes.flatMap((outcome, at): Compared[] => {
     if (outcome.kind === "unreadable") return [];
@@ -198,7 +193,9 @@ function goodText(read: Compared[], { verdicts, unknown }: CheckWords): string {
 
 /** What a browser cannot see is no contradiction to what our regions see. */
 function goodOnlyHere(read: Compared[], { verdicts, faults, unseen }: CheckWords): string {
-  const hidden = read.flatMap((one) => (isBad(one) && one.fault !== null && unseen.includes(one.fault) ? one.fault : []));
+  const hidden = read.flatMap((one) =>
+    isBad(one) && one.fault !== null && unseen.includes(one.fault) ? one.fault : [],
+  );
   if (hidden.length === 0) return verdicts["onlyHereGood"]!;
   return filled(verdicts["hidden"]!, [...new Set(hidden)].map((fault) => faults[fault] ?? fault).join(", "));
 }

@@ -70,8 +70,7 @@ export const ofVenue = {
     "Von diesem Browser aus schlägt es fehl, ebenso von unseren Regionen aus: Es liegt nicht nur an Ihnen.",
   "Some of what fails from this browser fails for our regions, too, and some works for them. So there may be trouble on your side as well: the command above names it.":
     "Ein Teil dessen, was von diesem Browser aus fehlschlägt, schlägt auch für unsere Regionen fehl, ein anderer funktioniert dort. Auch auf Ihrer Seite kann also eine Störung liegen: Der Befehl oben nennt sie.",
-  "{0} of {1} endpoints failed from this browser.":
-    "Von diesem Browser aus ohne gute Antwort: {0} von {1} Endpunkten.",
+  "{0} of {1} endpoints failed from this browser.": "Von diesem Browser aus ohne gute Antwort: {0} von {1} Endpunkten.",
   "Our regions see no trouble there; the command above names the cause.":
     "Unsere Regionen sehen dort keine Störung; der Befehl oben nennt die Ursache.",
   "Our regions see trouble there, too: it is not just you.":

@@ -75,7 +75,8 @@ const hostile = {
   "markup of Markdown": "[ok](https://x.y) **b** _i_ `c` # h\n> q - l ||s|| ~~d~~ \\",
   "mentions and addresses":
     "@everyone @here <@1> <@&2> <#3> @durov https://x.y/z t.me/a <t:1:R> {{DATE(2017-02-14T06:08:00Z)}}",
-  "addresses without markup": "refunds at evil.example, t.me/x HTTPS://EVIL.EXAMPLE 192.0.2.1/a tg://resolve http://x /go #a $BTC",
+  "addresses without markup":
+    "refunds at evil.example, t.me/x HTTPS://EVIL.EXAMPLE 192.0.2.1/a tg://resolve http://x /go #a $BTC",
   "a text of many lines": "a\n> *Incident closed*\r\n\u2028b\u0000",
   "a text with a direction override": "a\u202egnp.exe\u2066",
   "a long text": "long ".repeat(5_000),
