@@ -100,7 +100,7 @@ function inOrder(board: Board, filter: Filter): Board["venues"] {
   return categories.flatMap((name) => venues.filter(({ category }) => category === name));
 }
 
-/** Those that `wall.css` knows: a page has no style of its own, which could hold any number. */
+/** Those that `wall.css` knows: no element of a page may have a style of its own, which could hold any number. */
 const columnCounts = [2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 26];
 
 /** A screen is about twice as wide as high, and a tile four times: long names then have room on two lines. */
