@@ -144,7 +144,7 @@ function wordsFor({ name }: Venue) {
     unreached: t`not reached`,
     states: stateWords,
     faults: faultMeanings,
-    unseen: unseenFaults,
+    unseen: Object.fromEntries(unseenFaults.map((fault) => [fault, faultMeanings[fault]])),
     typical: t`typically ${"{}"} ms`,
     unknown: t`We cannot tell how our regions see it at the moment.`,
     verdicts: {

@@ -39,8 +39,8 @@ interface CheckWords {
   unreached: string;
   states: Record<string, string>;
   faults: Record<string, string>;
-  /** Faults of answers that look good to a browser, which reads no more than their status. */
-  unseen: string[];
+  /** Of faults in answers that look good to a browser, which compares no more than their status. */
+  unseen: Record<string, string>;
   typical: string;
   unknown: string;
   verdicts: Record<string, string>;
@@ -192,12 +192,10 @@ function goodText(read: Compared[], { verdicts, unknown }: CheckWords): string {
 }
 
 /** What a browser cannot see is no contradiction to what our regions see. */
-function goodOnlyHere(read: Compared[], { verdicts, faults, unseen }: CheckWords): string {
-  const hidden = read.flatMap((one) =>
-    isBad(one) && one.fault !== null && unseen.includes(one.fault) ? one.fault : [],
-  );
+function goodOnlyHere(read: Compared[], { verdicts, unseen }: CheckWords): string {
+  const hidden = read.flatMap((one) => (isBad(one) && one.fault !== null ? (unseen[one.fault] ?? []) : []));
   if (hidden.length === 0) return verdicts["onlyHereGood"]!;
-  return filled(verdicts["hidden"]!, [...new Set(hidden)].map((fault) => faults[fault] ?? fault).join(", "));
+  return filled(verdicts["hidden"]!, [...new Set(hidden)].join(", "));
 }
 
 /** Of what fails here, whether it fails for our regions, too; trouble elsewhere explains nothing. */
