@@ -130,11 +130,9 @@ function venueText(venue: VenueStateBody): string {
 
 /** What is wrong with a venue in trouble; empty for others, and while nobody knows. */
 function inOneSentence(venue: VenueStateBody): string {
-  const { components, stale, state, generatedAt: now } = venue;
+  const { stale, state, generatedAt: now } = venue;
   if (stale || (state !== "degraded" && state !== "outage")) return "";
-  const worst = [...components].sort(byState)[0];
-  const witnesses = worst === undefined ? null : { saw: worst.agreeing, of: worst.counted };
-  return `${answerText(venue, { now, witnesses, labelOf: (component) => component })}\n`;
+  return `${answerText(venue, { now, labelOf: (component) => component })}\n`;
 }
 
 /** Why components are unknown although they are measured; each reason once. */

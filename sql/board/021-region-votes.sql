@@ -44,3 +44,9 @@ left join (
   from api.clock k
   cross join lateral engine.lone_refusals(k.ticked_at, engine.rules_at(k.ticked_at)) l
 ) l on l.component_id = r.component_id and l.region_id = r.region_id;
+
+-- Whether a region that sees a component so agrees with the state that all regions together see: who sees an outage
+-- also confirms that it is at least degraded, as in engine.by_quorum.
+create function api.agrees(seen state, confirmed state) returns boolean
+language sql immutable parallel safe
+return seen = confirmed or confirmed = 'degraded' and seen = 'outage';

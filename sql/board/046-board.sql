@@ -155,6 +155,17 @@ begin
   typical as materialized (
     select t.* from api.typical t
   ),
+  -- only of what is in trouble: votes on everything would cost more than the rest of the components
+  votes as materialized (
+    select
+      s.component_id,
+      count(*) filter (where r.not_counted is null and api.agrees(r.state, s.state)) as agreeing,
+      count(*) filter (where r.not_counted is null) as counted
+    from api.component_state s
+    join api.region_vote r using (component_id)
+    where s.state in ('degraded', 'outage')
+    group by s.component_id
+  ),
   components as materialized (
     select
       c.venue_id,
@@ -164,12 +175,15 @@ begin
           'state', s.state,
           'since', api.iso(s.since),
           'fault', case when s.state in ('degraded', 'outage') then api.present_fault(c.component_id) end,
-          'unknownBecause', case when s.unjudged is not null then api.unknown_because(c.component_id, s.unjudged) end
+          'unknownBecause', case when s.unjudged is not null then api.unknown_because(c.component_id, s.unjudged) end,
+          'agreeing', n.agreeing,
+          'counted', n.counted
         )
         order by c.position
       ) as components
     from api.component c
     join api.component_state s using (component_id)
+    left join votes n using (component_id)
     group by c.venue_id
   ),
   board as (

@@ -2,9 +2,9 @@
 -- page.
 --
 -- $1 venue. One row {generated_at, body}, or none if the venue is not published. body: {generatedAt, state, since,
--- regions: [{id, name}], components: [{component, kind, label, state, since, fault, unknownBecause, quorum, cells}]};
--- in cells one {region, state, notCounted, samples, bad, slow, newestAt, newestFault} for each region. notCounted as in
--- api.region_vote.
+-- regions: [{id, name}], components: [{component, kind, label, state, since, fault, unknownBecause, quorum, agreeing,
+-- counted, cells}]}; in cells one {region, state, notCounted, samples, bad, slow, newestAt, newestFault} for each
+-- region. notCounted as in api.region_vote.
 with rows as (
   select
     c.position,
@@ -17,6 +17,8 @@ with rows as (
       'fault', case when s.state in ('degraded', 'outage') then api.present_fault(c.component_id) end,
       'unknownBecause', case when s.unjudged is not null then api.unknown_because(c.component_id, s.unjudged) end,
       'quorum', q.quorum,
+      'agreeing', count(*) filter (where r.not_counted is null and api.agrees(r.state, s.state)),
+      'counted', count(*) filter (where r.not_counted is null),
       'cells', json_agg(
         json_build_object(
           'region', r.region,

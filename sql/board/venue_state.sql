@@ -37,10 +37,7 @@ shown as (
 voted as (
   select
     r.component_id,
-    -- regions that see an outage also confirm that it is at least degraded, as in engine.by_quorum
-    count(*) filter (
-      where r.not_counted is null and (r.state = s.state or s.state = 'degraded' and r.state = 'outage')
-    ) as agreeing,
+    count(*) filter (where r.not_counted is null and api.agrees(r.state, s.state)) as agreeing,
     count(*) filter (where r.not_counted is null) as counted,
     count(*) filter (where r.reporting) as reporting
   from asked a

@@ -1,5 +1,5 @@
 import { type Fault, faults } from "../../../shared/measurement/sample.js";
-import { named, oneOf, orNull, type Schema, shownAs, text } from "../api/shapes.js";
+import { integer, named, oneOf, orNull, type Schema, shownAs, text } from "../api/shapes.js";
 
 /** The examples describe one incident, which is open at their `generatedAt`. */
 export const startedAt = "2026-01-31T11:41:06.000Z";
@@ -34,6 +34,13 @@ export const presentFault: Schema<Fault | null> = {
   description:
     "What it mostly is while it is degraded or in outage: what most regions that see it so saw last, or else the fault of its open incident. With `limited` the venue limits our requests, and is not down. Null if it is neither, and if there is no such fault.",
 };
+
+export const agreeing = integer("Number of the counted regions that see this state, or for `degraded` an outage.", 2);
+
+export const counted = integer(
+  "Number of regions whose votes count now: of those that report it, without impaired and refused ones and outliers.",
+  2,
+);
 
 export const stallBasisShape = oneOf(
   ["measured", "documented", "probed", "estimate"],

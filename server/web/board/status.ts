@@ -15,6 +15,7 @@ import {
   orNull,
   percent,
   quote,
+  type Schema,
   shownAs,
   since,
   state,
@@ -24,7 +25,7 @@ import {
   venueId,
   venueName,
 } from "../api/shapes.js";
-import { component, presentFault } from "./component.js";
+import { agreeing, component, counted, presentFault } from "./component.js";
 import { incident } from "./incidents.js";
 import { maintenance, maintenanceNow } from "./maintenance.js";
 import type { Boards } from "./snapshot.js";
@@ -129,7 +130,14 @@ export const componentState = object("One component of a venue.", {
   since,
   fault: presentFault,
   unknownBecause,
+  agreeing: ofTrouble(agreeing),
+  counted: ofTrouble(counted),
 });
+
+/** Counted only for what is degraded or down: the board is made at every tick. */
+function ofTrouble(count: typeof agreeing): Schema<number | null> {
+  return { ...orNull(count), description: `${count.description} Null unless it is degraded or in outage.` };
+}
 
 const venueStatus = object("One venue on the board.", {
   ...venueHead,

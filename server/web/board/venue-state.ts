@@ -27,7 +27,7 @@ import {
   venueName,
 } from "../api/shapes.js";
 import { noSuchVenue, noSuchView, venueFinder } from "../api/venue-ids.js";
-import { component, presentFault } from "./component.js";
+import { agreeing, component, counted, presentFault } from "./component.js";
 import { maintenanceNow } from "./maintenance.js";
 import { type Boards } from "./snapshot.js";
 
@@ -124,11 +124,8 @@ const componentVerdict = object("One component, by quorum over all regions, or a
   since,
   fault: presentFault,
   unknownBecause: unseenBecause,
-  agreeing: integer("Number of the counted regions that see this state, or for `degraded` an outage.", 2),
-  counted: integer(
-    "Number of regions whose votes count now: of those that report it, without impaired and refused ones and outliers.",
-    2,
-  ),
+  agreeing,
+  counted,
   reporting: integer("Number of regions that report it now, whether or not their votes count.", 3),
   incident: orNull({ ...slug, description: "Slug of its open incident; null if it has none." }),
 });

@@ -1,6 +1,6 @@
 /**
- * The answer to "is it down?" for one venue, in the same words on the board, the wall, the venue's page, its card and
- * badge, for agents and in `venuewatch status`.
+ * The answer to "is it down?" for one venue, in the same words in the board's cards, on the wall, as the heading and
+ * title of the venue's page, and in `venuewatch status`. Badges, feeds, alerts and tools for agents have their own.
  */
 import type { Fault } from "../../../shared/measurement/sample.js";
 import { durationText, instantText, isolated, nameList, sinceMs, whereText } from "./format.js";
@@ -23,6 +23,9 @@ export interface AnsweredComponent {
   state: State;
   fault: Fault | null;
   unknownBecause: { reason: string; detail?: string } | null;
+  /** Regions that see this state now, of those that count; null where that is not known. */
+  agreeing: number | null;
+  counted: number | null;
 }
 
 export interface AnswerContext {
@@ -30,8 +33,6 @@ export interface AnswerContext {
   now: string;
   /** A component's name for people. */
   labelOf: (component: string) => string;
-  /** The regions that see the trouble, of those that count; null: it is not known here. */
-  witnesses: { saw: number; of: number } | null;
 }
 
 /** Parts of the answer, without full stops. */
@@ -46,13 +47,13 @@ export interface VenueAnswer {
   rest: string | null;
 }
 
-export function answerOf(venue: AnsweredVenue, { labelOf, witnesses }: AnswerContext): VenueAnswer {
+export function answerOf(venue: AnsweredVenue, { labelOf }: AnswerContext): VenueAnswer {
   const verdict = verdictOf(venue);
   if (!isTrouble(venue.state)) return { verdict, what: null, where: null, rest: null };
   return {
     verdict,
     what: whatOf(venue, labelOf),
-    where: witnesses && whereText(witnesses),
+    where: whereOf(venue.components),
     rest: workingKind(venue.components),
   };
 }
@@ -126,6 +127,15 @@ function whatOf({ state, components }: AnsweredVenue, labelOf: (component: strin
   if (first === undefined) return null;
   if (second === undefined) return first.text;
   return first.isPair ? t`${first.text}, and ${second.text}` : t`${first.text} and ${second.text}`;
+}
+
+/** Where the worst component is seen so at present. */
+function whereOf(components: readonly AnsweredComponent[]): string | null {
+  const [worst] = components
+    .filter(({ state }) => isTrouble(state))
+    .sort((a, b) => stateRank(a.state) - stateRank(b.state));
+  if (worst === undefined || worst.agreeing === null || worst.counted === null) return null;
+  return whereText({ saw: worst.agreeing, of: worst.counted });
 }
 
 /** A sentence has room for two names; more are counted. */

@@ -138,6 +138,11 @@ export function whereText({ saw, of }: { saw: number; of: number }): string {
   return t`in ${saw} of ${of} regions`;
 }
 
+/** `first seen in 2 of 3 regions`: by the votes that opened an incident. Others may see it later. */
+export function firstSeenText(opening: { saw: number; of: number }): string {
+  return t`first seen ${whereText(opening)}`;
+}
+
 /** `announced maintenance until 09:00 UTC`; if our incident went on after it, that this overran it. */
 export function maintenanceText({ until, overran }: MaintenanceTimes, now: string): string {
   if (until === null)

@@ -7,7 +7,7 @@ import { incidentDetailResponse, incidentNamed } from "../board/incident.js";
 import { dataOf } from "../board/snapshot.js";
 import { venueStateResponse } from "../board/venue-state.js";
 import { editionFor } from "./edition.js";
-import { ageText, datedText, durationText, isolated, msText, sinceMs, whereText } from "./format.js";
+import { ageText, datedText, durationText, firstSeenText, isolated, msText, sinceMs, whereText } from "./format.js";
 import {
   ErrorTable,
   Evidence,
@@ -34,8 +34,8 @@ import {
   StateWord,
   WebLink,
 } from "./parts.js";
-import { commonFault, isOnlyLimiting } from "./states.js";
-import { faultMeanings, incidentPageWords, noticeWords } from "./words.js";
+import { commonFault, isOnlyLimiting, isTrouble } from "./states.js";
+import { faultMeanings, incidentPageWords, noticeWords, siteWords } from "./words.js";
 
 type Needs = Pick<PagesOptions, "pool" | "registry" | "incidents" | "boards">;
 
@@ -76,7 +76,7 @@ function incidentPage({ detail, venueNow, registry }: IncidentPageProps): PagePr
   const regionNames = new Map(registry.regions.map(({ id, name }) => [id, name]));
   return {
     ...{ title: titleOf(detail), icon: state, section: "incidents", json, generatedAt, age },
-    ...{ description: descriptionOf(detail), path: `/incidents/${slug}`, scripts: ["copy.js"] },
+    ...{ description: descriptionOf(detail, venueNow), path: `/incidents/${slug}`, scripts: ["copy.js"] },
     ...{ feeds: feedLinks(detail.venue), updatesOf: detail.venue },
     decidedAt: detail.decidedAt,
     // a closed one no longer changes; the state of its venue may
@@ -86,7 +86,8 @@ function incidentPage({ detail, venueNow, registry }: IncidentPageProps): PagePr
         <h1 class="headline">
           <Sign state={state} />
           <span>
-            <IncidentSentence detail={detail} />
+            {age !== null && `${siteWords.beforeThat} `}
+            <IncidentSentence {...{ detail, venueNow }} />
           </span>
         </h1>
         <VenueNow venue={detail.venue} now={venueNow} />
@@ -159,9 +160,9 @@ function MaintenanceFact({ detail: { incident, generatedAt: now } }: { detail: I
  * `OKX: Ticker was down for 18 min on 28 Nov, 01:13 UTC.`, or `OKX: Ticker has been failing since 28 Nov, 22:42 UTC
  * (4 min), …`
  */
-function IncidentSentence({ detail }: { detail: IncidentDetail }) {
+function IncidentSentence({ detail, venueNow }: Pick<IncidentPageProps, "detail" | "venueNow">) {
   const { incident, generatedAt: now } = detail;
-  const { startedAt, lastBadAt, durationSeconds, regions, counted } = incident;
+  const { startedAt, lastBadAt, durationSeconds } = incident;
   const at = <DatedInstant at={startedAt} now={now} />;
   if (durationSeconds !== null) return <>{t`${pastText(detail, durationText(durationSeconds * 1000), at)}.`}</>;
   if (isQuiet(detail)) {
@@ -174,7 +175,17 @@ function IncidentSentence({ detail }: { detail: IncidentDetail }) {
     );
   }
   const since = sinceText(detail, at, <Elapsed from={startedAt} now={now} />);
-  return <>{regions.length > 0 ? t`${since}, ${whereText({ saw: regions.length, of: counted })}.` : t`${since}.`}</>;
+  const where = whereSeen(detail, venueNow);
+  return <>{where === null ? t`${since}.` : t`${since}, ${where}.`}</>;
+}
+
+/** Where an open one is seen now, if that is known; otherwise where it was first seen. Null: no votes are on record. */
+function whereSeen({ incident }: IncidentDetail, now: VenueState | null): string | null {
+  const { status, component, regions, counted } = incident;
+  const present = now?.components.find((one) => one.component === component);
+  if (status === "open" && now?.stale === false && present !== undefined && isTrouble(present.state))
+    return whereText({ saw: present.agreeing, of: present.counted });
+  return regions.length > 0 ? firstSeenText({ saw: regions.length, of: counted }) : null;
 }
 
 /** What a component did, or how it was. What was an outage for a part of its time only was failing. */
@@ -268,10 +279,10 @@ function openTitle(detail: IncidentDetail, duration: string, began: string): str
 }
 
 /** The same with who saw it. */
-function descriptionOf(detail: IncidentDetail): string {
-  const { regions, counted } = detail.incident;
+function descriptionOf(detail: IncidentDetail, now: VenueState | null): string {
   const title = titleOf(detail);
-  return regions.length > 0 ? t`${title}, ${whereText({ saw: regions.length, of: counted })}.` : t`${title}.`;
+  const where = whereSeen(detail, now);
+  return where === null ? t`${title}.` : t`${title}, ${where}.`;
 }
 
 /** Longer than the pause between two bad samples of the slowest cadence. */

@@ -16,7 +16,7 @@ import {
   maintenanceText,
   msText,
   sinceMs,
-  whereText,
+  firstSeenText,
 } from "./format.js";
 import { language, sourceLanguage, t } from "./language.js";
 import { lookOf, stateRank } from "./states.js";
@@ -194,7 +194,7 @@ function WhereAndWhen({ incident, now }: { incident: PublishedIncident; now: str
     durationSeconds === null
       ? t`began ${began}, open for ${(<Elapsed from={startedAt} now={now} />)}.`
       : t`began ${began}, lasted ${durationText(durationSeconds * 1000)}.`;
-  return <>{regions.length > 0 ? t`${whereText({ saw: regions.length, of: counted })}, ${when}` : when}</>;
+  return <>{regions.length > 0 ? t`${firstSeenText({ saw: regions.length, of: counted })}, ${when}` : when}</>;
 }
 
 type Outage = [worst: PublishedIncident, ...others: PublishedIncident[]];

@@ -50,11 +50,6 @@ export function troubledVenues({ venues, incidents }: Board): TroubledVenue[] {
     }));
 }
 
-/** How many regions see the worst of the incidents, of those that counted; null: there is none, or it is not known. */
-export function witnessesOf([worst]: readonly PublishedIncident[]): { saw: number; of: number } | null {
-  return worst && worst.regions.length > 0 ? { saw: worst.regions.length, of: worst.counted } : null;
-}
-
 /** Also what is unknown while an incident of it is open, and what is healthy again for too short a time. */
 function isShown({ state, activeIncidents }: Row): boolean {
   return isTrouble(state) || activeIncidents > 0;
@@ -74,7 +69,7 @@ interface TroubleCardProps extends TroubledVenue {
 function TroubleCard({ venue, incidents, labelOf, now }: TroubleCardProps) {
   const { state, word } = lookOf(venue.state, commonFault(venue.components));
   const [worst] = incidents;
-  const { what, where, rest } = answerOf(venue, { now, labelOf, witnesses: witnessesOf(incidents) });
+  const { what, where, rest } = answerOf(venue, { now, labelOf });
   return (
     <li class={`card of-${state}`} data-key={`trouble-${venue.id}`}>
       <h3>

@@ -15,7 +15,14 @@ import {
   type TypeOf,
   unknownBecause,
 } from "../api/shapes.js";
-import { component, componentLabel, fault, presentFault } from "../board/component.js";
+import {
+  agreeing,
+  component,
+  componentLabel,
+  counted as countedRegions,
+  fault,
+  presentFault,
+} from "../board/component.js";
 import { publishedRules } from "../board/thresholds.js";
 import type { exchangeResponse } from "../board/venue.js";
 import { counted, dayText, durationText, isolated, msText, percentText, sinceMs, spanText } from "./format.js";
@@ -195,6 +202,8 @@ const matrixRow = object("One component.", {
   fault: presentFault,
   unknownBecause,
   quorum: orNull(integer("Number of regions that must agree; null if nothing was decided yet.", 2)),
+  agreeing,
+  counted: countedRegions,
   cells: list("Every region, in the order of `regions`.", matrixCell),
 });
 
@@ -207,7 +216,7 @@ export const venueMatrix = object("The components of a venue by region.", {
 });
 
 export type VenueMatrix = TypeOf<typeof venueMatrix>;
-export type MatrixRow = VenueMatrix["components"][number];
+type MatrixRow = VenueMatrix["components"][number];
 type MatrixCell = MatrixRow["cells"][number];
 
 type Endpoint = VenueDetail["endpoints"][number];

@@ -48,7 +48,6 @@ import { DaysSection, LatencySection, UptimeSection } from "./venue-history.js";
 import {
   EndpointSection,
   jsonPathOf,
-  type MatrixRow,
   MatrixSection,
   pathOf,
   RegionSection,
@@ -60,8 +59,8 @@ import {
   type VenueView,
 } from "./venue-measurements.js";
 import { type Transfers, TransfersSection } from "./venue-transfers.js";
-import { commonFault, isTrouble, stateRank } from "./states.js";
-import { categoryWords, matrixWords, noticeWords, viewWords } from "./words.js";
+import { commonFault, isTrouble, isUnjudged } from "./states.js";
+import { categoryWords, matrixWords, noticeWords, type State, viewWords } from "./words.js";
 
 type VenueRoute = RequestHandler<{ venue: string }>;
 
@@ -260,14 +259,7 @@ function venueHeadline(venue: string, matrix: VenueMatrix, incidents: readonly P
 
 function contextOf({ components, generatedAt }: VenueMatrix): AnswerContext {
   const labels = new Map(components.map(({ component, label }) => [component, isolated(label)]));
-  const [worst] = components
-    .filter(({ state }) => isTrouble(state))
-    .sort((a, b) => stateRank(a.state) - stateRank(b.state));
-  return {
-    now: generatedAt,
-    labelOf: (component) => labels.get(component) ?? component,
-    witnesses: worst === undefined ? null : witnessesOf(worst),
-  };
+  return { now: generatedAt, labelOf: (component) => labels.get(component) ?? component };
 }
 
 function unknownOf(name: string, { components }: VenueMatrix): string {
@@ -279,28 +271,31 @@ function unknownOf(name: string, { components }: VenueMatrix): string {
     : t`We do not know whether ${name} works: fewer than half of its components are known.`;
 }
 
-function countsRegion({ components }: VenueMatrix, region: string): boolean {
-  return components.some(({ cells }) => cells.some((cell) => cell.region === region && cell.notCounted === null));
+/** What a region sees of components from whose samples something is concluded, as far as its votes count. */
+function countedVotes({ components }: VenueMatrix, region: string): State[] {
+  return components
+    .filter(({ unknownBecause }) => !isUnjudged(unknownBecause))
+    .flatMap(({ cells }) => cells.filter((cell) => cell.region === region && cell.notCounted === null))
+    .map(({ state }) => state);
 }
 
 /** Whether a region sees some component well and none badly. */
-function seesHealth({ components }: VenueMatrix, region: string): boolean {
-  const states = components.flatMap(({ cells }) => cells.filter((cell) => cell.region === region));
-  return states.some(({ state }) => state === "operational") && !states.some(({ state }) => isTrouble(state));
+function isHealth(votes: readonly State[]): boolean {
+  return votes.includes("operational") && !votes.some(isTrouble);
 }
 
-/** How many of the regions that count see trouble. */
-function witnessesOf({ cells }: MatrixRow): { saw: number; of: number } {
-  const counted = cells.filter(({ notCounted }) => notCounted === null);
-  return { saw: counted.filter(({ state }) => isTrouble(state)).length, of: counted.length };
-}
-
-/** `OKX is healthy, as both voting regions see it; US East is left out.` */
+/**
+ * `OKX is healthy in both regions; US East does not count.` Without a place where one that counts sees trouble: a venue
+ * is healthy by quorum even if each region sees some, of another component.
+ */
 function healthyText(name: string, matrix: VenueMatrix): string {
-  const counted = matrix.regions.filter(({ id }) => countsRegion(matrix, id));
-  const others = matrix.regions.filter(({ id }) => !countsRegion(matrix, id)).map((region) => region.name);
-  const see = counted.filter(({ id }) => seesHealth(matrix, id)).length;
-  const answer = t`${name} is healthy ${whereText({ saw: see, of: counted.length })}`;
+  const regions = matrix.regions.map((region) => ({ name: region.name, votes: countedVotes(matrix, region.id) }));
+  const counted = regions.filter(({ votes }) => votes.length > 0);
+  const others = regions.filter(({ votes }) => votes.length === 0).map((region) => region.name);
+  const isEverywhere = counted.length > 0 && counted.every(({ votes }) => isHealth(votes));
+  const answer = isEverywhere
+    ? t`${name} is healthy ${whereText({ saw: counted.length, of: counted.length })}`
+    : t`${name} is healthy`;
   if (others.length === 0) return `${answer}.`;
   return plural(others.length, "{1}; {2} does not count.", "{1}; {2} do not count.", answer, nameList(others));
 }

@@ -25,13 +25,7 @@ import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import { AnnouncedNow, Elapsed, ExactInstant, Headline, healthOf, type Regions, Sign } from "./parts.js";
 import { commonFault, isTrouble, lookOf } from "./states.js";
-import {
-  recoveringWord,
-  type TroubleCardsProps,
-  type TroubledVenue,
-  troubledVenues,
-  witnessesOf,
-} from "./trouble-cards.js";
+import { recoveringWord, type TroubleCardsProps, troubledVenues } from "./trouble-cards.js";
 import { boardWords } from "./words.js";
 
 /** As the board's, but trouble comes first unless the address says otherwise. */
@@ -143,8 +137,8 @@ function WallTroubles({ board, filter, labelOf }: Omit<WallPageProps, "regions">
   if (troubled.length === 0) return <p>{quietText(board, filter)}</p>;
   return (
     <ul class="line">
-      {troubled.slice(0, mostTroubled).map(({ venue, incidents }) => (
-        <WallTrouble key={venue.id} {...{ venue, incidents, labelOf }} now={board.generatedAt} />
+      {troubled.slice(0, mostTroubled).map(({ venue }) => (
+        <WallTrouble key={venue.id} {...{ venue, labelOf }} now={board.generatedAt} />
       ))}
       {troubled.length > mostTroubled && (
         <li>
@@ -155,16 +149,16 @@ function WallTroubles({ board, filter, labelOf }: Omit<WallPageProps, "regions">
   );
 }
 
-type WallTroubleProps = TroubledVenue & Pick<WallPageProps, "labelOf"> & { now: string };
+interface WallTroubleProps extends Pick<WallPageProps, "labelOf"> {
+  venue: Board["venues"][number];
+  now: string;
+}
 
 /** `OKX degraded: Ticker down, in 2 of 3 regions, for 2 min` */
-function WallTrouble({ venue, incidents, labelOf, now }: WallTroubleProps) {
+function WallTrouble({ venue, labelOf, now }: WallTroubleProps) {
   const { id, name, since } = venue;
   const { state, word } = lookOf(venue.state, commonFault(venue.components));
-  const { what, where } = answerOf(venue, {
-    ...{ now, witnesses: witnessesOf(incidents) },
-    labelOf: (component) => labelOf(id, component),
-  });
+  const { what, where } = answerOf(venue, { now, labelOf: (component) => labelOf(id, component) });
   const details = [what, where].filter((part) => part !== null);
   return (
     <li data-key={`trouble-${id}`}>

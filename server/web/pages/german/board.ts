@@ -160,6 +160,7 @@ export const ofBoard = {
   "announced maintenance with no stated end, which it overran":
     "angekündigte Wartung ohne genanntes Ende, die überzogen wurde",
   "announced maintenance with no stated end": "angekündigte Wartung ohne genanntes Ende",
+  "first seen {0}": "zuerst gesehen {0}",
   "announced maintenance until {0}, which it overran": "angekündigte Wartung bis {0}, die überzogen wurde",
   "announced maintenance until {0}": "angekündigte Wartung bis {0}",
   "not enough measured without {0} of announced maintenance": "ohne {0} angekündigter Wartung zu wenig gemessen",

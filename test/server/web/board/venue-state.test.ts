@@ -43,8 +43,9 @@ void t.test("a venue in trouble", async (t) => {
     const { components } = await stateOf(api, "kraken");
     type Row = { id: string; components: object[] };
     const { venues } = (await api.ask<{ venues: Row[] }>("/v1/status")).body;
-    const brief = components.map(({ component, state, since, fault, unknownBecause }) => ({
+    const brief = components.map(({ component, state, since, fault, unknownBecause, agreeing, counted }) => ({
       ...{ component, state, since, fault, unknownBecause },
+      ...(fault === null ? { agreeing: null, counted: null } : { agreeing, counted }),
     }));
     t.strictSame(venues.find(({ id }) => id === "kraken")!.components, brief);
     type Page = { endpoints: { component: string }[]; streams: { component: string }[] };

@@ -4,6 +4,7 @@ import { Window } from "happy-dom";
 import { serve } from "../../../support/api.js";
 import { migratedDatabase } from "../../../support/database.js";
 import { emptied } from "../../../support/emptied.js";
+import { ago, decideThrough, measured } from "../../../support/fleet.js";
 import { getPage } from "../../../support/page.js";
 import { randomBoard, troubledBoard } from "../../../support/page-world.js";
 import { makeSeededRandom } from "../../../../simulation/seeded-random.js";
@@ -16,6 +17,7 @@ interface Board {
     name: string;
     state: string;
     activeIncidents: number;
+    components: Voted[];
     days: { date: string; incidents: number; measuredMinutes: number; downMinutes: number | null }[];
   }[];
   incidents: { slug: string; status: string; venue: string }[];
@@ -67,6 +69,35 @@ function windowOf(html: string): Window {
   const window = new Window();
   window.document.write(html.replace(/<script[^>]*><\/script>|<link[^>]*>/g, ""));
   return window;
+}
+
+void t.test("all say of a region that fails later that it fails", async (t) => {
+  const { pool, registry } = await emptied(database);
+  await measured(pool, { from: ago(300), to: ago(0) });
+  const trouble = { venue: "okx", component: "rest:ticker", fault: "timeout" } as const;
+  await measured(pool, { from: ago(150), to: ago(0), ...trouble, regions: ["eu-central", "us-east"] });
+  await measured(pool, { from: ago(70), to: ago(0), ...trouble, regions: ["ap-southeast"] });
+  await decideThrough(pool, ago(170), ago(0));
+  const api = await serve(t, { pool, registry });
+  const { components } = (await api.ask<{ components: Voted[] }>("/v1/targets/okx/state")).body;
+  const ticker = components.find(({ component }) => component === "rest:ticker")!;
+  t.match(ticker, { agreeing: 3, counted: 3 });
+  const { venues, incidents } = (await api.ask<Board>("/v1/status")).body;
+  const onBoard = venues
+    .find(({ id }) => id === "okx")!
+    .components.find(({ component }) => component === "rest:ticker");
+  t.match(onBoard, { agreeing: 3, counted: 3 });
+  const textOf = async (path: string) => (await getPage(api.port, path)).text;
+  for (const path of ["/", "/wall", "/venues/okx"]) t.match(await textOf(path), /Ticker down, in all 3 regions/, path);
+  const incident = incidents.find(({ venue }) => venue === "okx")!;
+  t.match(await textOf(`/incidents/${incident.slug}`), /^OKX: Ticker has been failing since [^.]*, in all 3 regions\./);
+  t.match(await textOf("/incidents"), /OKX: Ticker first seen in 2 of 3 regions, began/, "by whose votes it opened");
+});
+
+interface Voted {
+  component: string;
+  agreeing: number | null;
+  counted: number | null;
 }
 
 for (const seed of [1, 2, 3])

@@ -116,10 +116,18 @@ void t.test("the page of an incident that the engine opened", async (t) => {
       new RegExp(`We closed the incident at ${instant}, once enough regions, including one that had seen the trouble`),
     );
     t.match(text, /0 of 3 regions with a vote still saw it degraded or down/);
-    t.match(text, /Related incidents .* OKX: Ticker in 2 of 3 regions/);
+    t.match(text, /Related incidents .* OKX: Ticker first seen in 2 of 3 regions/);
     t.equal(headers["cache-control"], "public, max-age=5, stale-while-revalidate=30", "the venue's state may change");
     t.match(html, /http-equiv="refresh" content="60"/);
   });
+});
+
+void t.test("an open incident of old data is said of before", async (t) => {
+  const { pool } = await emptied(database);
+  await outage.open(pool);
+  const api = await serve(t, { ...database, staleAfterMs });
+  const { text } = await getPage(api.port, `/incidents/${await slugOf(api)}`);
+  t.match(text, /^Blind for 3 minutes, .* Before that: Kraken: Ticker has been (failing|degraded) since /);
 });
 
 void t.test("an open incident that nobody sees any more says so", async (t) => {

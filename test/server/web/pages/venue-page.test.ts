@@ -116,7 +116,7 @@ void t.test("a venue in trouble", async (t) => {
   });
   await t.test("lists its incident, and the thresholds that apply", async (t) => {
     const { text, links } = await getPage(port, "/venues/okx");
-    t.match(text, /Incidents (Down|Degraded) OKX: Ticker in 2 of 3 regions, began/);
+    t.match(text, /Incidents (Down|Degraded) OKX: Ticker first seen in 2 of 3 regions, began/);
     t.ok(links.includes("/incidents?venue=okx"));
     t.match(text, /Fewest regions that must agree 2 regions/);
     t.match(text, /no full answer within/);
@@ -130,6 +130,17 @@ void t.test("a venue in trouble", async (t) => {
       /^We do not know whether Gemini works: fewer than half of its components/,
     );
   });
+});
+
+void t.test("a venue that is healthy by quorum is not said to be so where a region sees trouble", async (t) => {
+  const { pool, registry } = await emptied(database);
+  const { port } = await serve(t, { pool, registry });
+  await measured(pool, { from: ago(240), to: ago(0) });
+  const trouble = { from: ago(90), to: ago(0), venue: "okx", fault: "http" } as const;
+  for (const [at, { id }] of registry.regions.entries())
+    await measured(pool, { ...trouble, regions: [id], component: ["rest:ticker", "rest:time", "rest:book"][at]! });
+  await decideThrough(pool, ago(110), ago(2));
+  t.match((await getPage(port, "/venues/okx")).text, /^OKX is healthy\. Healthy since/);
 });
 
 void t.test("regions that are not counted", async (t) => {
