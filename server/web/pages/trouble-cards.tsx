@@ -150,7 +150,7 @@ function Notice({ incidents }: { incidents: readonly PublishedIncident[] }) {
       </p>
     );
   const isReadable = incidents.some(({ officialObserved }) => officialObserved === true);
-  return isReadable ? <p class="minor">{t`Nothing on the venue's page about now`}</p> : null;
+  return isReadable ? <p class="minor">{t`When it began, the venue's page said nothing about it`}</p> : null;
 }
 
 function offsetText({ official, openedAt }: PublishedIncident): string {

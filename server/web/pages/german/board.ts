@@ -265,7 +265,7 @@ export const ofBoard = {
   "{0} incidents:": { one: "Vorfall:", other: "{0} Vorfälle:" },
   "and {0} more": "und {0} weitere",
   "The venue's page: “{0}”": "Seite des Anbieters: „{0}“",
-  "Nothing on the venue's page about now": "Auf der Seite des Anbieters steht derzeit nichts dazu",
+  "When it began, the venue's page said nothing about it": "Zu Beginn stand auf der Seite des Anbieters nichts dazu",
   "began {0} before our incident": "begann {0} vor unserem Vorfall",
   "began {0} after our incident": "begann {0} nach unserem Vorfall",
   "posted {0} before our incident": "veröffentlicht {0} vor unserem Vorfall",
