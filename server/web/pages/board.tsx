@@ -134,8 +134,13 @@ function OwnTrouble({ regions: { regions }, now }: { regions: Regions; now: stri
   );
   const [first] = troubles;
   if (first === undefined || troubles.includes(undefined)) return null;
-  const since = troubles.map((trouble) => trouble!.since).sort()[0]!;
-  const trouble = troubleWords[first.kind];
+  // only since the last of them began can none measure
+  const since = troubles
+    .map((trouble) => trouble!.since)
+    .sort()
+    .at(-1)!;
+  const isOneKind = troubles.every((trouble) => trouble!.kind === first.kind);
+  const trouble = isOneKind ? troubleWords[first.kind] : t`cannot measure`;
   const at = <Instant at={since} now={now} />;
   return (
     <p class="warning">

@@ -82,6 +82,7 @@ export const ofBoard = {
   "Each of our {0} regions {1} since {2}. This says nothing about the venues.":
     "Jede unserer {0} Regionen {1} (seit {2}). Über die Anbieter sagt das nichts.",
   "In trouble now": "Aktuelle Störungen",
+  "cannot measure": "kann nicht messen",
   "Over within the last 24 hours": "In den letzten 24 Stunden behoben",
   "Maintenance in the next 48 hours": "Wartungen in den nächsten 48 Stunden",
   "By the venues' own announcements, which change no state.":
