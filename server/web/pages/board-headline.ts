@@ -40,22 +40,37 @@ export function headlineOf({ venues, summary, generatedAt }: Board, category: Ca
   const prefix = category === null ? "" : `${categoryWords[category]}: `;
   const counts = countsText(venues, healthy.length, unknown.length);
   const { commonTrouble: common } = summary;
+  const isTroubled = troubled.length > 0;
   const sentences = [
-    ...(troubled.length > 0 ? [`${counts}.`] : []),
+    ...(isTroubled ? [`${counts}.`] : []),
     ...(common
       ? [t`${common.venues.length} venues at once, since ${instantText(common.since, generatedAt)}: a shared provider?`]
       : []),
-    ...recovering.map((venue) => recoveringText(venue, generatedAt)),
+    ...(isTroubled ? recovering.map((venue) => recoveringText(venue, generatedAt)) : []),
     ...unknownSentences(unknown, unknown.length === venues.length),
   ];
-  const answer = troubled.length > 0 ? troubleText(troubled) : overallText(venues, healthy.length, unknown);
+  const answer = isTroubled
+    ? troubleText(troubled)
+    : andRecovering(overallText(venues, healthy.length, unknown), recovering);
+  const quietTitle = unknown.length > 0 ? andRecovering(`${counts}.`, recovering) : answer;
   return {
     state: stateOf(troubled, summary.state, recovering.length > 0),
     answer: prefix + answer,
     more: sentences.join(" "),
-    title:
-      prefix + (troubled.length > 0 ? `${answer} ${counts}` : unknown.length > 0 ? counts : answer.replace(/\.$/, "")),
+    title: prefix + (isTroubled ? `${answer} ${counts}` : withoutStop(quietTitle)),
   };
+}
+
+/** `All 15 venues are healthy; Gemini is recovering.` */
+function andRecovering(sentence: string, recovering: Board["venues"]): string {
+  if (recovering.length === 0) return sentence;
+  const names = recovering.map(({ name }) => name);
+  const recover = plural(names.length, "{1} is recovering", "{1} are recovering", nameList(names, mostVenues));
+  return t`${withoutStop(sentence)}; ${recover}.`;
+}
+
+function withoutStop(sentence: string): string {
+  return sentence.replace(/\.$/, "");
 }
 
 /** One venue that is down makes the board red, however many others are healthy. */

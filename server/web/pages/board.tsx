@@ -31,7 +31,7 @@ import {
   Sign,
 } from "./parts.js";
 import { isTrouble, stateRank } from "./states.js";
-import { TroubleCards, type TroubleCardsProps } from "./trouble-cards.js";
+import { TroubleCards, type TroubleCardsProps, troubledVenues } from "./trouble-cards.js";
 import { boardWords, type State, stateMeanings, stateWords, troubleWords } from "./words.js";
 
 export function boardRoute({ registry, boards }: PagesOptions, rendered: Rendered): RequestHandler {
@@ -152,11 +152,11 @@ function OwnTrouble({ regions: { regions }, now }: { regions: Regions; now: stri
 }
 
 function OpenIncidents({ board, filter, labelOf }: Pick<BoardPageProps, "board" | "filter" | "labelOf">) {
-  const isAnyOpen = board.venues.some(({ activeIncidents, state }) => activeIncidents > 0 || isTrouble(state));
-  if (isAnyOpen)
+  const shown = troubledVenues(board);
+  if (shown.length > 0)
     return (
       <section aria-labelledby="open">
-        <h2 id="open">{t`In trouble now`}</h2>
+        <h2 id="open">{shown.some(({ venue }) => isTrouble(venue.state)) ? t`In trouble now` : t`Not over yet`}</h2>
         <TroubleCards {...{ board, labelOf }} />
       </section>
     );

@@ -48,6 +48,7 @@ export const ofBoard = {
     one: "{0} von {1} Anbietern arbeitet störungsfrei, und von den anderen ist keine Störung bekannt.",
     other: "{0} von {1} Anbietern arbeiten störungsfrei, und von den anderen ist keine Störung bekannt.",
   },
+  "{1} are recovering": { one: "{1} erholt sich", other: "{1} erholen sich" },
   "Recovering: {0} (healthy for {1}).": "Erholt sich: {0} (störungsfrei seit {1}).",
   "Unknown: {0}.": "Unbekannt: {0}.",
 
@@ -81,8 +82,9 @@ export const ofBoard = {
     "Unsere einzige Region {0} (seit {1}). Über die Anbieter sagt das nichts.",
   "Each of our {0} regions {1} since {2}. This says nothing about the venues.":
     "Jede unserer {0} Regionen {1} (seit {2}). Über die Anbieter sagt das nichts.",
-  "In trouble now": "Aktuelle Störungen",
   "cannot measure": "kann nicht messen",
+  "In trouble now": "Aktuelle Störungen",
+  "Not over yet": "Noch nicht vorbei",
   "Over within the last 24 hours": "In den letzten 24 Stunden behoben",
   "Maintenance in the next 48 hours": "Wartungen in den nächsten 48 Stunden",
   "By the venues' own announcements, which change no state.":
@@ -158,10 +160,10 @@ export const ofBoard = {
   "in both regions": "in beiden Regionen",
   "in all {0} regions": "in allen {0} Regionen",
   "in {0} of {1} regions": "in {0} von {1} Regionen",
+  "first seen {0}": "zuerst gesehen {0}",
   "announced maintenance with no stated end, which it overran":
     "angekündigte Wartung ohne genanntes Ende, die überzogen wurde",
   "announced maintenance with no stated end": "angekündigte Wartung ohne genanntes Ende",
-  "first seen {0}": "zuerst gesehen {0}",
   "announced maintenance until {0}, which it overran": "angekündigte Wartung bis {0}, die überzogen wurde",
   "announced maintenance until {0}": "angekündigte Wartung bis {0}",
   "not enough measured without {0} of announced maintenance": "ohne {0} angekündigter Wartung zu wenig gemessen",

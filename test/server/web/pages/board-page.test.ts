@@ -5,9 +5,11 @@ import { staleAfterMs } from "../../../../server/web/board/stale.js";
 import { serve } from "../../../support/api.js";
 import { migratedDatabase } from "../../../support/database.js";
 import { emptied } from "../../../support/emptied.js";
-import { ago, decide, measured, outage } from "../../../support/fleet.js";
+import { ago, decide, decideThrough, measured, outage } from "../../../support/fleet.js";
+import { member } from "../../../support/member.js";
 import { getPage } from "../../../support/page.js";
 import { troubledBoard } from "../../../support/page-world.js";
+import { readThrough } from "../../../support/stored-notices.js";
 
 const database = await migratedDatabase(t);
 
@@ -105,6 +107,37 @@ void t.test("hostile names do not change the page around them", async (t) => {
   const outside = html.replace(/<bdi>.*?<\/bdi>|\u2068.*?\u2069/gs, "");
   t.match(html, /\u202e/);
   t.notMatch(outside, /\u202e/, "and direction overrides are isolated");
+});
+
+void t.test("a venue that recovers is named as that, and is not in trouble now", async (t) => {
+  const { pool } = await emptied(database);
+  await measured(pool, { from: ago(400), to: ago(0) });
+  await readThrough(pool, "kraken", ago(600), ago(0));
+  const trouble = { venue: "kraken", component: "rest:ticker", fault: "timeout" } as const;
+  await measured(pool, { from: ago(200), to: ago(60), ...trouble });
+  await decideThrough(pool, ago(220), ago(2));
+  const { port } = await serve(t, database);
+  const { text, title } = await getPage(port, "/");
+  t.match(text, /^All 15 venues are healthy; Kraken is recovering\. Not over yet Kraken Recovering Ticker was/);
+  t.match(text, /Incident: Ticker When it began, the venue's page said nothing about it/);
+  t.match(title, /^All 15 venues are healthy; Kraken is recovering ·/);
+  t.match((await getPage(port, "/wall")).text, /All 15 venues are healthy; Kraken is recovering\./);
+});
+
+void t.test("that no region can measure is said since the last one cannot", async (t) => {
+  const { pool, registry } = await emptied(database);
+  const { port } = await serve(t, database);
+  const since = (minutes: number) => new Date(Date.UTC(2026, 0, 15, 12, minutes));
+  const blind = async (kindThere: "network" | "resolver") => {
+    for (const [at, { id: region }] of registry.regions.entries()) {
+      const kind = at === 0 ? "network" : kindThere;
+      await member(pool, { region, troubles: [{ kind, since: since(at), detail: "no route" }] }).renew();
+    }
+    await decide(pool);
+    return (await getPage(port, "/")).text;
+  };
+  t.match(await blind("network"), /Each of our 3 regions cannot reach the internet since 15 Jan[^:]*, 12:02 UTC\./);
+  t.match(await blind("resolver"), /Each of our 3 regions cannot measure since 15 Jan[^:]*, 12:02 UTC\./);
 });
 
 void t.test("old data is called old", async (t) => {
