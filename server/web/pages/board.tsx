@@ -252,7 +252,12 @@ function RegionStrip({ regions: { regions, quorum }, now }: { regions: Regions; 
 }
 
 function quorumText(voting: number, quorum: number): string {
-  if (voting === 0) return t`No region can vote now (${quorum} are needed), so we cannot tell.`;
+  if (voting === 0)
+    return plural(
+      quorum,
+      "No region can vote now ({0} is needed), so we cannot tell.",
+      "No region can vote now ({0} are needed), so we cannot tell.",
+    );
   if (voting < quorum)
     return plural(
       voting,

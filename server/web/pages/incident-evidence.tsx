@@ -34,9 +34,24 @@ const votesOf = texts({
 
 const tallyTexts = {
   opening: ({ bad, counted, quorum, confirming }: Tally) =>
-    t`${bad} of ${counted} regions with a vote saw it degraded or down; ${quorum} were needed. ${confirming} had seen it for long enough to confirm it.`,
+    [
+      plural(
+        counted,
+        "{1} of {0} region with a vote saw it degraded or down.",
+        "{1} of {0} regions with a vote saw it degraded or down.",
+        bad,
+      ),
+      plural(quorum, "{0} was needed.", "{0} were needed."),
+      t`${confirming} had seen it for long enough to confirm it.`,
+    ].join(" "),
   closing: ({ bad, counted, quorum }: Tally) =>
-    t`${bad} of ${counted} regions with a vote still saw it degraded or down; ${quorum} would be needed.`,
+    plural(
+      counted,
+      "{1} of {0} region with a vote still saw it degraded or down; {2} would be needed.",
+      "{1} of {0} regions with a vote still saw it degraded or down; {2} would be needed.",
+      bad,
+      quorum,
+    ),
 };
 
 type Decision = "opening" | "escalation" | "closing";

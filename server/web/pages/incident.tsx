@@ -17,7 +17,7 @@ import {
   type IncidentDetail,
   type RegionNames,
 } from "./incident-evidence.js";
-import { t, texts } from "./language.js";
+import { plural, t, texts } from "./language.js";
 import { answerPage, type PagesOptions, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
 import {
@@ -419,9 +419,13 @@ function Target({ detail: { component, stallThreshold } }: { detail: IncidentDet
 
 function agreementOf({ incident }: IncidentDetail, regionNames: RegionNames): string {
   const { quorum, counted, regions } = incident;
-  const needed = t`${quorum} of the ${counted} regions with a vote had to see the trouble before we opened the incident.`;
+  const needed =
+    counted === 1
+      ? t`The only region with a vote had to see the trouble before we opened the incident.`
+      : t`${quorum} of the ${counted} regions with a vote had to see the trouble before we opened the incident.`;
   if (regions.length === 0) return `${needed} ${incidentPageWords.noVotes}`;
-  return `${needed} ${t`These did: ${regions.map((id) => shownRegionName(regionNames, id)).join(", ")}.`}`;
+  const names = regions.map((id) => shownRegionName(regionNames, id)).join(", ");
+  return `${needed} ${plural(regions.length, "This one did: {1}.", "These did: {1}.", names)}`;
 }
 
 function capitalised(text: string): string {

@@ -79,11 +79,7 @@ function Together({ regions: { regions, quorum, vantages } }: { regions: Regions
   const votes = regions.filter(({ reporting, impaired }) => reporting && impaired === null).length;
   return (
     <>
-      <p>
-        {votes >= quorum
-          ? t`${quorum} of the ${votes} regions that have a vote now must agree before we call a venue degraded or down.`
-          : noQuorumText(quorum, votes)}
-      </p>
+      <p>{votes >= quorum ? quorumText(quorum, votes) : noQuorumText(quorum, votes)}</p>
       {reporting > 0 && (
         <p>
           {vantages < reporting
@@ -111,9 +107,9 @@ function Method() {
 
 function headlineText(reporting: number, of: number): string {
   if (of === 0) return t`There are no regions.`;
-  const regions = plural(of, "{0} region", "{0} regions");
-  if (reporting === 0) return t`None of ${regions} report.`;
-  return plural(reporting, "{0} of {1} reports.", "{0} of {1} report.", regions);
+  if (reporting === 0) return plural(of, "The only region does not report.", "None of {0} regions report.");
+  if (of === 1) return t`The only region reports.`;
+  return plural(reporting, "{0} of {1} regions reports.", "{0} of {1} regions report.", of);
 }
 
 function oneVantageText(vantages: number, reporting: number): string {
@@ -123,6 +119,12 @@ function oneVantageText(vantages: number, reporting: number): string {
     "Regions whose probes all run on one machine are one vantage. The {1} regions that report now are {0} vantages.",
     reporting,
   );
+}
+
+function quorumText(quorum: number, votes: number): string {
+  return votes === 1
+    ? t`The only region that has a vote now decides whether we call a venue degraded or down.`
+    : t`${quorum} of the ${votes} regions that have a vote now must agree before we call a venue degraded or down.`;
 }
 
 function noQuorumText(quorum: number, votes: number): string {

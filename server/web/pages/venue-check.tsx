@@ -75,7 +75,7 @@ export function CheckSection({ config, detail, baseUrl }: CheckSectionProps) {
             {t`A browser can ask as well, as far as ${name} lets web pages read its answers.`}{" "}
             {plural(
               asked.length,
-              "It sends nothing before you want it, and then at most two requests to each of one endpoint at {1}.",
+              "It sends nothing before you want it, and then at most two requests to one endpoint at {1}.",
               "It sends nothing before you want it, and then at most two requests to each of {0} endpoints at {1}.",
               nameList(originsToCheck(config).map((origin) => new URL(origin).host)),
             )}

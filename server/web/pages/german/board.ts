@@ -94,8 +94,10 @@ export const ofBoard = {
   "Search and filter": "Suchen und filtern",
   "Show all venues": "Alle Anbieter anzeigen",
   Regions: "Regionen",
-  "No region can vote now ({0} are needed), so we cannot tell.":
-    "Derzeit ist keine Region stimmberechtigt (nötig sind {0}); deshalb wissen wir es nicht.",
+  "No region can vote now ({0} are needed), so we cannot tell.": {
+    one: "Derzeit ist keine Region stimmberechtigt (nötig ist {0}); deshalb wissen wir es nicht.",
+    other: "Derzeit ist keine Region stimmberechtigt (nötig sind {0}); deshalb wissen wir es nicht.",
+  },
   "Only {0} regions can vote now ({1} are needed), so we cannot tell.": {
     one: "Derzeit ist nur eine Region stimmberechtigt (nötig sind {1}); deshalb wissen wir es nicht.",
     other: "Derzeit sind nur {0} Regionen stimmberechtigt (nötig sind {1}); deshalb wissen wir es nicht.",

@@ -142,6 +142,8 @@ export const ofComparisons = {
   "Regions: {0}": "Regionen: {0}",
   "Impaired: {0}.": "Beeinträchtigt: {0}.",
   "Silent: {0}.": "Ohne Daten: {0}.",
+  "The only region that has a vote now decides whether we call a venue degraded or down.":
+    "Die einzige derzeit stimmberechtigte Region entscheidet, ob ein Anbieter als gestört oder ausgefallen gilt.",
   "{0} of the {1} regions that have a vote now must agree before we call a venue degraded or down.":
     "{0} der {1} derzeit stimmberechtigten Regionen müssen übereinstimmen, bevor ein Anbieter als gestört oder ausgefallen gilt.",
   "Each region that reports now runs on a machine of its own, as far as its probes have named it.":
@@ -150,8 +152,15 @@ export const ofComparisons = {
   "A region that sent nothing in the last minute has no vote. A region is impaired when most venues turn bad there at once and in no other region whose own network works. It keeps measuring, but neither its votes nor what it saw are counted.":
     "Eine Region, die in der letzten Minute nichts gesendet hat, hat keine Stimme. Beeinträchtigt ist eine Region, wenn dort die meisten Anbieter zugleich ausfallen und in keiner anderen Region mit funktionierendem Netz. Sie misst weiter, aber weder ihre Stimmen noch ihre Beobachtungen zählen.",
   "There are no regions.": "Es gibt keine Regionen.",
-  "None of {0} report.": "Von {0} berichtet keine.",
-  "{0} of {1} report.": { one: "{0} von {1} berichtet.", other: "{0} von {1} berichten." },
+  "None of {0} regions report.": {
+    one: "Die einzige Region berichtet nicht.",
+    other: "Von {0} Regionen berichtet keine.",
+  },
+  "The only region reports.": "Die einzige Region berichtet.",
+  "{0} of {1} regions report.": {
+    one: "{0} von {1} Regionen berichtet.",
+    other: "{0} von {1} Regionen berichten.",
+  },
   "Regions whose probes all run on one machine are one vantage. The {1} regions that report now are {0} vantages.": {
     one: "Regionen, deren Sonden alle auf einem Rechner laufen, sind ein Standort. Die {1} Regionen, die jetzt berichten, sind {0} Standort: Eine Störung seines Netzes kann wie eine Störung der Anbieter aussehen.",
     other:

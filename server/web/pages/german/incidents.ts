@@ -7,10 +7,16 @@ export const ofIncidents = {
   "Votes at the opening": "Stimmen bei der Eröffnung",
   "Votes at the escalation": "Stimmen bei der Ausweitung",
   "Votes at the closing": "Stimmen beim Abschluss",
-  "{0} of {1} regions with a vote saw it degraded or down; {2} were needed. {3} had seen it for long enough to confirm it.":
-    "{0} von {1} stimmberechtigten Regionen sahen eine Störung oder einen Ausfall; nötig waren {2}. Lange genug gesehen, um es zu bestätigen, hatten es {3}.",
-  "{0} of {1} regions with a vote still saw it degraded or down; {2} would be needed.":
-    "{0} von {1} stimmberechtigten Regionen sahen noch eine Störung oder einen Ausfall; nötig wären {2}.",
+  "{1} of {0} regions with a vote saw it degraded or down.": {
+    one: "{1} von {0} stimmberechtigten Region sah eine Störung oder einen Ausfall.",
+    other: "{1} von {0} stimmberechtigten Regionen sahen eine Störung oder einen Ausfall.",
+  },
+  "{0} were needed.": { one: "Nötig war {0}.", other: "Nötig waren {0}." },
+  "{0} had seen it for long enough to confirm it.": "Lange genug gesehen, um es zu bestätigen: {0}.",
+  "{1} of {0} regions with a vote still saw it degraded or down; {2} would be needed.": {
+    one: "{1} von {0} stimmberechtigten Region sah noch eine Störung oder einen Ausfall; nötig wäre {2}.",
+    other: "{1} von {0} stimmberechtigten Regionen sahen noch eine Störung oder einen Ausfall; nötig wären {2}.",
+  },
   "At each decision, every region votes with its newest samples. These are the votes as they were then.":
     "Bei jeder Entscheidung stimmt jede Region mit ihren neuesten Messungen ab. Dies sind die Stimmen, wie sie damals waren.",
   "The incident was closed without votes: {0}.": "Der Vorfall wurde ohne Abstimmung geschlossen: {0}.",
@@ -161,9 +167,11 @@ export const ofIncidents = {
   "whose address is not on record": "dessen Adresse nicht verzeichnet ist",
   "We call the stream silent after {0} (present limit, {1})":
     "Als verstummt gilt der Stream nach {0} (heutiger Grenzwert, {1})",
+  "The only region with a vote had to see the trouble before we opened the incident.":
+    "Die einzige stimmberechtigte Region musste die Störung sehen, bevor wir den Vorfall eröffneten.",
   "{0} of the {1} regions with a vote had to see the trouble before we opened the incident.":
     "{0} der {1} stimmberechtigten Regionen mussten die Störung sehen, bevor wir den Vorfall eröffneten.",
-  "These did: {0}.": "Diese sahen sie: {0}.",
+  "These did: {1}.": { one: "Diese sah sie: {1}.", other: "Diese sahen sie: {1}." },
   "The venue posted a notice {0} after we opened this incident:":
     "Der Anbieter veröffentlichte eine Meldung {0} nach unserer Eröffnung dieses Vorfalls:",
   "The venue posted a notice {0} before we opened this incident:":

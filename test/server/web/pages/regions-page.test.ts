@@ -1,6 +1,7 @@
 /** The page of regions, as a reader sees it. */
 import t from "tap";
 import { sql } from "../../../../shared/database/pool.js";
+import { syncRegistry } from "../../../../server/database/sync-registry.js";
 import { accepted, tick } from "../../../../server/core/engine/tick.js";
 import { serve } from "../../../support/api.js";
 import { migratedDatabase } from "../../../support/database.js";
@@ -35,6 +36,34 @@ void t.test("regions that send nothing", async (t) => {
     t.match(text, /Central Europe: reports .* samples, 100 % of them good/);
     t.equal(icon, "degraded");
   });
+});
+
+void t.test("an only region is no plural", async (t) => {
+  const { pool } = await emptied(database);
+  const registry = { ...database.registry, regions: database.registry.regions.filter(({ id }) => id === "eu-central") };
+  await syncRegistry(pool, registry);
+  const { port } = await serve(t, { pool, registry });
+  const german = { "accept-language": "de" };
+  await decide(pool, ago(390));
+  t.match((await getPage(port, "/regions")).text, /^The only region does not report\. No region has a vote now/);
+  t.match((await getPage(port, "/regions", german)).text, /^Die einzige Region berichtet nicht\./);
+  t.match((await getPage(port, "/")).text, /No region can vote now \(1 is needed\), so we cannot tell\./);
+  t.match((await getPage(port, "/", german)).text, /keine Region stimmberechtigt \(nötig ist 1\)/);
+  await measured(pool, { from: ago(400), to: ago(0), regions: ["eu-central"] });
+  const failing = { venue: "okx", component: "rest:ticker", fault: "timeout" as const, regions: ["eu-central"] };
+  await measured(pool, { from: ago(150), to: ago(0), ...failing });
+  await decideThrough(pool, ago(370), ago(0));
+  t.match(
+    (await getPage(port, "/regions")).text,
+    /^The only region reports\. .*The only region that has a vote now decides whether we call a venue degraded or down\./,
+  );
+  const incident = (await getPage(port, "/")).links.find((link) => link.startsWith("/incidents/"))!;
+  const { text } = await getPage(port, incident);
+  t.match(text, /The only region with a vote had to see the trouble .* This one did: Central Europe\./);
+  t.match(text, /1 of 1 region with a vote saw it degraded or down\. 1 was needed\. 1 had seen it for long enough/);
+  const translated = (await getPage(port, incident, german)).text;
+  t.match(translated, /Die einzige stimmberechtigte Region musste .* Diese sah sie: Central Europe\./);
+  t.match(translated, /1 von 1 stimmberechtigten Region sah eine Störung oder einen Ausfall\. Nötig war 1\./);
 });
 
 void t.test("an impaired region", async (t) => {

@@ -298,6 +298,6 @@ void t.test("no operator's key gets into a browser", async (t) => {
   const { port } = await serve(t, { pool, registry: own });
   const { html, text, headers } = await getPage(port, "/venues/okx");
   t.notMatch(/data-check="([^"]*)"/.exec(html)![1], "secret");
-  t.match(text, /each of one endpoint at openapi\.okx\.com/);
+  t.match(text, /at most two requests to one endpoint at openapi\.okx\.com/);
   t.notMatch(headers["content-security-policy"], "nodes.example.org");
 });
