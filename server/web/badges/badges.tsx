@@ -23,7 +23,7 @@ import {
   maintenanceText,
   msText,
   percentText,
-  ageText,
+  ageInWords,
   type MaintenanceTimes,
 } from "../pages/format.js";
 import { embedPolicy, type PagesOptions } from "../pages/page-answer.js";
@@ -53,7 +53,7 @@ export function embedRoutes({ registry, boards, ...operator }: EmbedOptions) {
     const snapshot = (await boards.status(null))!;
     const board = dataOf(statusResponse, snapshot);
     const venue: EmbeddedVenue | undefined = board.venues.find((row) => row.id === id);
-    return venue ? { venue, age: ageText(board), now: board.generatedAt, snapshot } : endedOf(id);
+    return venue ? { venue, age: ageInWords(board), now: board.generatedAt, snapshot } : endedOf(id);
   }
 
   /** A venue that has ended is not on the board, but other sites may still show it. */
@@ -63,7 +63,7 @@ export function embedRoutes({ registry, boards, ...operator }: EmbedOptions) {
     const detail = dataOf(exchangeResponse, snapshot);
     const { exchange, endpoints, streams } = detail;
     const venue: EmbeddedVenue = { ...detail, ...exchange, components: [...endpoints, ...streams] };
-    return { venue, age: ageText(detail), now: detail.generatedAt, snapshot };
+    return { venue, age: ageInWords(detail), now: detail.generatedAt, snapshot };
   }
 
   /** The same for a badge, as one region sees the venue; null: as all of them do. */
@@ -76,7 +76,7 @@ export function embedRoutes({ registry, boards, ...operator }: EmbedOptions) {
     if (snapshot === null) throw noSuchView(id, region);
     const { components, ...seen } = dataOf(venueStateResponse, snapshot);
     const venue = { ...seen, components, seenFrom: region, uptimePct90d: null, typicalMs: null };
-    return { venue, age: ageText(seen), now: seen.generatedAt, snapshot };
+    return { venue, age: ageInWords(seen), now: seen.generatedAt, snapshot };
   }
 
   const badge: Route = async (request, response) => {

@@ -173,8 +173,16 @@ export interface MaintenanceTimes {
   overran: boolean;
 }
 
-/** The age of stale data's newest decision, in words; null while it is not stale, and before the first decision. */
+/** The age of stale data's newest decision; null while it is not stale, and before the first decision. */
 export function ageText({ ageSeconds }: { ageSeconds: number | null }): string | null {
+  if (ageSeconds === null) return null;
+  // a sentence of a page should not change with every second
+  const stepSeconds = ageSeconds < 120 ? 1 : ageSeconds < 7_200 ? 60 : 3_600;
+  return durationText(Math.floor(ageSeconds / stepSeconds) * stepSeconds * 1_000);
+}
+
+/** The same in words, for badges and other people's status pages. */
+export function ageInWords({ ageSeconds }: { ageSeconds: number | null }): string | null {
   if (ageSeconds === null) return null;
   if (ageSeconds < 120) return counted(ageSeconds, "second");
   if (ageSeconds < 7_200) return counted(Math.floor(ageSeconds / 60), "minute");

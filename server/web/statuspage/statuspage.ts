@@ -21,7 +21,7 @@ import { noSuchVenue, venueFinder } from "../api/venue-ids.js";
 import { officialIncident } from "../board/detection.js";
 import { incident } from "../board/incidents.js";
 import { makeDerived, type Snapshots, dataOf } from "../board/snapshot.js";
-import { durationText, exactText, isolated, sinceMs, ageText } from "../pages/format.js";
+import { durationText, exactText, isolated, sinceMs, ageInWords } from "../pages/format.js";
 import { verbOf } from "../pages/words.js";
 import {
   type StatuspageComponent,
@@ -140,7 +140,7 @@ const stateDescriptions = {
 function statusOf(page: StatuspageData): StatuspageStatus {
   const { state, name, stale, components } = page;
   const description = descriptionOf(state, name === null, components);
-  const age = ageText(page);
+  const age = ageInWords(page);
   if (!stale || age === null) return { indicator: indicatorOf[state], description };
   const before = state === "unknown" ? "" : ` Before that: ${description}`;
   return { indicator: null, description: `Unknown: nothing was decided for the last ${age}.${before}` };

@@ -325,7 +325,7 @@ void t.test("pages warn when their data is old, except pages that no longer chan
   const closed = await pastIncident(pool, { ...at, startedAt: ago(day), minutes: 5 });
   const open = await pastIncident(pool, { ...at, startedAt: ago(600), minutes: null });
   await decide(pool, ago(300));
-  const warning = /Blind for \d+ minutes, since [-\d]+ [:\d]+ UTC: we have nothing newer\./;
+  const warning = /Blind for \d+ min, since [-\d]+ [:\d]+ UTC: we have nothing newer\./;
   t.match((await getPage(port, `/incidents/${open}`)).text, warning);
   t.match((await getPage(port, "/incidents")).text, warning);
   t.notMatch((await getPage(port, `/incidents/${closed}`)).text, warning);

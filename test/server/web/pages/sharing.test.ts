@@ -71,8 +71,8 @@ void t.test("a preview of old data says how old it is", async (t) => {
   await decide(pool, ago(600));
   const { port } = await serve(t, { pool, registry, staleAfterMs });
   const preview = previewOf((await getPage(port, "/")).html);
-  t.match(preview["og:title"], /^1?\d minutes old: /);
-  t.match(preview["og:description"], /^1?\d minutes ago: /);
+  t.match(preview["og:title"], /^1?\d min old: /);
+  t.match(preview["og:description"], /^1?\d min ago: /);
 });
 
 void t.test("browsers paint their bars in the colour of the page", (t) => {
