@@ -74,7 +74,7 @@ export function comparePage({ reliability, regionNames, category }: ComparePageP
         <LeastTrouble first={groups[0]} />
         <WindowForm path="/compare" days={days} category={category} />
         <p>
-          {t`Uptime is the share of the measured minutes in which a venue was not down; in a fully healthy minute nothing of it was degraded, either. The bounds give the uptime of all scheduled minutes as if every unmeasured minute had been down, and as if none had. So of two venues whose bounds do not overlap, one was more available, whatever happened in the unmeasured minutes; the others share a rank. Days are UTC days, and today counts until a few minutes ago.`}
+          {t`Uptime is the share of the measured minutes in which a venue was not down; in a minute without failures fewer than a fifth of each component's samples failed. Slow answers are no failures: they make incidents, which decide between equal shares. The bounds give the uptime of all scheduled minutes as if every unmeasured minute had been down, and as if none had. So of two venues whose bounds do not overlap, one was more available, whatever happened in the unmeasured minutes; the others share a rank. Days are UTC days, and today counts until a few minutes ago.`}
         </p>
         {venues.length > 0 && <Leaderboard data={reliability} groups={groups} />}
         <ExcludedPeriods data={reliability} regionNames={regionNames} />
@@ -101,7 +101,7 @@ function LeastTrouble({ first }: { first: RankGroup | undefined }) {
   if (least.length === first.rows.length) return null;
   return (
     <p class="lead">
-      {t`The least trouble among these: ${nameList(least.map(({ name }) => name))}, fully healthy in ${healthyText(least[0]!)} of the minutes.`}
+      {t`The least trouble among these: ${nameList(least.map(({ name }) => name))}, without failures in ${withoutFailuresText(least[0]!)} of the measured minutes.`}
     </p>
   );
 }
@@ -147,7 +147,7 @@ function Leaderboard({ data, groups }: { data: ReliabilityData; groups: readonly
       columns={[
         { head: t`Venue`, cell: (line) => <Name line={line} /> },
         { head: t`Uptime`, kind: "figure", cell: (line) => <Uptime line={line} /> },
-        { head: t`Fully healthy`, kind: "figure", cell: (line) => isVenue(line) && healthyText(line) },
+        { head: t`Without failures`, kind: "figure", cell: (line) => isVenue(line) && withoutFailuresText(line) },
         {
           head: start === null ? t`Bounds` : t`Bounds, drawn from ${percentText(start)} to ${percentText(100)}`,
           cell: (line) => <Bounds line={line} start={start} />,
@@ -163,7 +163,7 @@ function Leaderboard({ data, groups }: { data: ReliabilityData; groups: readonly
           cell: (line) => isVenue(line) && (line.downMinutes ?? t`not measured`),
         },
         {
-          head: t`Minutes degraded`,
+          head: t`Minutes degraded by failures`,
           kind: "figure",
           cell: (line) => isVenue(line) && (line.degradedMinutes ?? t`not measured`),
         },
@@ -235,16 +235,21 @@ function longestText({ longestIncidentSeconds: seconds }: ReliabilityRow): strin
   return seconds === null ? t`none` : durationText(seconds * 1000);
 }
 
-function healthyText(row: ReliabilityRow): string {
-  const share = healthyPct(row);
+function withoutFailuresText(row: ReliabilityRow): string {
+  const share = withoutFailuresPct(row);
   return share === null ? t`unknown` : percentText(share);
 }
 
-/** The share of the measured minutes without any trouble, never rounded up; null where there is no uptime. */
-function healthyPct({ uptimePct, measuredMinutes, downMinutes, degradedMinutes }: ReliabilityRow): number | null {
+/** Of the measured minutes, never rounded up; null where there is no uptime. Slow answers are no failures. */
+function withoutFailuresPct({
+  uptimePct,
+  measuredMinutes,
+  downMinutes,
+  degradedMinutes,
+}: ReliabilityRow): number | null {
   if (uptimePct === null) return null;
-  const healthy = measuredMinutes - downMinutes! - degradedMinutes!;
-  return Math.floor((healthy * 100_000) / measuredMinutes) / 1000;
+  const withoutFailures = measuredMinutes - downMinutes! - degradedMinutes!;
+  return Math.floor((withoutFailures * 100_000) / measuredMinutes) / 1000;
 }
 
 const drawingWidth = 120;
@@ -302,7 +307,7 @@ function rankGroups({ venues, ranks }: ReliabilityData): RankGroup[] {
  * which also tell of slow ones, decide between equal shares.
  */
 function byTrouble(a: ReliabilityRow, b: ReliabilityRow): number {
-  return healthyPct(b)! - healthyPct(a)! || a.incidents - b.incidents;
+  return withoutFailuresPct(b)! - withoutFailuresPct(a)! || a.incidents - b.incidents;
 }
 
 export interface ExcludedPeriodsProps {

@@ -59,7 +59,8 @@ const uptimeColumns = (): Column<Uptime>[] => [
   { head: t`Down`, kind: "figure", cell: ({ downMinutes }) => minutesText(downMinutes) },
 ];
 
-const degradedColumn = () => ({ head: t`Degraded`, kind: "figure" }) as const;
+/** Named as on `/compare`: minutes know failed samples only, while slowness has incidents. */
+const degradedColumn = () => ({ head: t`Degraded by failures`, kind: "figure" }) as const;
 
 interface UptimeBounds {
   uptimePct: number | null;

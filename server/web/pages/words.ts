@@ -18,7 +18,7 @@ export const boardWords = texts({
   openUnknown: () => t`We cannot tell whether an incident is open.`,
   noneOpenHere: () => t`No incident of this category is open.`,
   legendDays: () =>
-    t`A bar is a day: low without trouble, higher with degraded minutes or an incident, highest with down minutes, hollow if we measured less than half of it, and a gap where nothing was measured.`,
+    t`A bar is a day: low without trouble, higher with minutes degraded by failures or with an incident, highest with down minutes, hollow if we measured less than half of it, and a gap where nothing was measured.`,
   nothingFound: () => t`No venue matches this filter.`,
 });
 

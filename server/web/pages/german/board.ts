@@ -298,8 +298,8 @@ export const ofBoard = {
   "No incident is open.": "Es gibt keinen offenen Vorfall.",
   "We cannot tell whether an incident is open.": "Ob ein Vorfall offen ist, wissen wir nicht.",
   "No incident of this category is open.": "In dieser Kategorie gibt es keinen offenen Vorfall.",
-  "A bar is a day: low without trouble, higher with degraded minutes or an incident, highest with down minutes, hollow if we measured less than half of it, and a gap where nothing was measured.":
-    "Ein Balken ist ein Tag: niedrig ohne Störung, höher mit gestörten Minuten oder einem Vorfall, am höchsten mit Ausfallminuten, hohl, wenn wir weniger als die Hälfte gemessen haben, und eine Lücke, wo nichts gemessen wurde.",
+  "A bar is a day: low without trouble, higher with minutes degraded by failures or with an incident, highest with down minutes, hollow if we measured less than half of it, and a gap where nothing was measured.":
+    "Ein Balken ist ein Tag: niedrig ohne Störung, höher mit durch Fehler gestörten Minuten oder einem Vorfall, am höchsten mit Ausfallminuten, hohl, wenn wir weniger als die Hälfte gemessen haben, und eine Lücke, wo nichts gemessen wurde.",
   "No venue matches this filter.": "Zu diesem Filter passt kein Anbieter.",
   "Most venues were cut off there at once, and in no other region whose own network worked":
     "Die meisten Anbieter waren von dort zugleich nicht erreichbar, und von keiner anderen Region mit funktionierendem Netz",

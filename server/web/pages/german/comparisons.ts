@@ -2,8 +2,8 @@
 export const ofComparisons = {
   // compare.tsx
   "Venues compared {0}": "Anbieter im Vergleich {0}",
-  "Uptime is the share of the measured minutes in which a venue was not down; in a fully healthy minute nothing of it was degraded, either. The bounds give the uptime of all scheduled minutes as if every unmeasured minute had been down, and as if none had. So of two venues whose bounds do not overlap, one was more available, whatever happened in the unmeasured minutes; the others share a rank. Days are UTC days, and today counts until a few minutes ago.":
-    "Die Verfügbarkeit ist der Anteil der gemessenen Minuten, in denen ein Anbieter nicht ausgefallen war; in einer ganz störungsfreien Minute war auch nichts gestört. Die Grenzen geben die Verfügbarkeit aller vorgesehenen Minuten an, als wäre jede nicht gemessene ein Ausfall gewesen und als wäre es keine. Von zwei Anbietern, deren Grenzen sich nicht überschneiden, war also einer verfügbarer, was immer in den nicht gemessenen Minuten geschah; die anderen teilen sich einen Rang. Tage sind Tage in UTC, und heute zählt bis vor wenigen Minuten.",
+  "Uptime is the share of the measured minutes in which a venue was not down; in a minute without failures fewer than a fifth of each component's samples failed. Slow answers are no failures: they make incidents, which decide between equal shares. The bounds give the uptime of all scheduled minutes as if every unmeasured minute had been down, and as if none had. So of two venues whose bounds do not overlap, one was more available, whatever happened in the unmeasured minutes; the others share a rank. Days are UTC days, and today counts until a few minutes ago.":
+    "Die Verfügbarkeit ist der Anteil der gemessenen Minuten, in denen ein Anbieter nicht ausgefallen war; in einer Minute ohne Fehler schlug bei jeder Komponente weniger als ein Fünftel der Messungen fehl. Langsame Antworten sind keine Fehler: Sie führen zu Vorfällen, die bei gleichem Anteil entscheiden. Die Grenzen geben die Verfügbarkeit aller vorgesehenen Minuten an, als wäre jede nicht gemessene ein Ausfall gewesen und als wäre es keine. Von zwei Anbietern, deren Grenzen sich nicht überschneiden, war also einer verfügbarer, was immer in den nicht gemessenen Minuten geschah; die anderen teilen sich einen Rang. Tage sind Tage in UTC, und heute zählt bis vor wenigen Minuten.",
   "No venue of this selection is measured yet.": "Von dieser Auswahl ist noch kein Anbieter gemessen.",
   "No venue was measured enough {0} to be ranked.":
     "Kein Anbieter wurde {0} genug gemessen, um einen Rang zu erhalten.",
@@ -12,17 +12,17 @@ export const ofComparisons = {
     "Alle {0} Anbieter teilen sich {2} Rang {1}: Die Messungen unterscheiden sie nicht.",
   "{0} of {1} venues share rank {2} {3}: the measurements do not separate them.":
     "{0} von {1} Anbietern teilen sich {3} Rang {2}: Die Messungen unterscheiden sie nicht.",
-  "The least trouble among these: {0}, fully healthy in {1} of the minutes.":
-    "Die wenigsten Störungen unter ihnen: {0}, ganz störungsfrei in {1} der Minuten.",
+  "The least trouble among these: {0}, without failures in {1} of the measured minutes.":
+    "Die wenigsten Störungen unter ihnen: {0}, ohne Fehler in {1} der gemessenen Minuten.",
   "As JSON": "Als JSON",
   "As CSV": "Als CSV",
   "As a workbook for spreadsheets (XLSX)": "Als Arbeitsmappe für Tabellenkalkulationen (XLSX)",
   "The same figures, and how they are made": "Dieselben Zahlen, und wie sie entstehen",
   "Venues by rank {0}": "Anbieter nach Rang {0}",
-  "Fully healthy": "Ganz störungsfrei",
+  "Without failures": "Ohne Fehler",
   "Bounds, drawn from {0} to {1}": "Grenzen, gezeichnet von {0} bis {1}",
   "Minutes down": "Ausgefallene Minuten",
-  "Minutes degraded": "Gestörte Minuten",
+  "Minutes degraded by failures": "Durch Fehler gestörte Minuten",
   "Latency of the median hour": "Latenz der mittleren Stunde",
   "Its 95th percentile": "Ihr 95. Perzentil",
   "Longest incident": "Längster Vorfall",

@@ -176,6 +176,7 @@ export const ofVenue = {
   Measured: "Gemessen",
   "Uptime by day (UTC), newest first": "Verfügbarkeit nach Tagen (UTC), neueste zuerst",
   Day: "Tag",
+  "Degraded by failures": "Durch Fehler gestört",
   "{0} incidents": { one: "{0} Vorfall", other: "{0} Vorfälle" },
   "Latency hour by hour": "Latenz Stunde für Stunde",
   Answers: "Antworten",

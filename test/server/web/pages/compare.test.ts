@@ -63,7 +63,10 @@ void t.test("what shares a rank is in the order of all its trouble, and that wit
     { ...row("dd", all), downMinutes: 0, degradedMinutes: 0, incidents: 0 },
   ];
   const { text } = comparison({ venues, ranks: [{ rank: 1, venues: ["aa", "bb", "cc", "dd"] }] });
-  t.match(text, /^All 4 venues share rank 1 .*\. The least trouble among these: CC and DD, fully healthy in 100 % of/);
+  t.match(
+    text,
+    /^All 4 venues share rank 1 .*\. The least trouble among these: CC and DD, without failures in 100 % of the measured minutes\./,
+  );
   t.match(text, / CC 100 % 100 % .* DD 100 % 100 % .* BB 100 % 100 % .* AA 100 % 99\.969 % /, "never rounded up");
   t.notMatch(
     comparison({ venues: venues.slice(2), ranks: [{ rank: 1, venues: ["cc", "dd"] }] }).text,
