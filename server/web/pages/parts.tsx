@@ -201,16 +201,22 @@ type Outage = [worst: PublishedIncident, ...others: PublishedIncident[]];
 
 /**
  * One outage often makes several incidents of a venue, one for each component. Those of a venue that overlap are one
- * outage, with the worst first.
+ * outage, also where only a third connects them, with the worst first.
  */
 export function outagesOf(incidents: readonly PublishedIncident[]): Outage[] {
-  const outages: Outage[] = [];
+  let outages: Outage[] = [];
   for (const incident of incidents) {
-    const known = outages.find((outage) =>
+    const touched = outages.filter((outage) =>
       outage.some((one) => one.venue === incident.venue && overlap(one, incident)),
     );
-    if (known) known.push(incident);
-    else outages.push([incident]);
+    const [first, ...others] = touched;
+    if (!first) {
+      outages.push([incident]);
+      continue;
+    }
+    // it may bridge outages that were apart so far
+    first.push(...others.flat(), incident);
+    outages = outages.filter((outage) => !others.includes(outage));
   }
   return outages.map((outage) => outage.sort((a, b) => stateRank(a.peakSeverity) - stateRank(b.peakSeverity)));
 }
