@@ -17,6 +17,7 @@ import { exchangeResponse } from "../board/venue.js";
 import { venueStateResponse } from "../board/venue-state.js";
 import { assetPath } from "../pages/assets.js";
 import { brandAssets } from "../pages/brand.js";
+import { DayBars } from "../pages/day-bars.js";
 import {
   exactText,
   isolated,
@@ -28,7 +29,7 @@ import {
 } from "../pages/format.js";
 import { embedPolicy, type PagesOptions } from "../pages/page-answer.js";
 import { type Shell, shellOf } from "../pages/page.js";
-import { DayBars, Elapsed, ExactInstant, Sign, signOutlines } from "../pages/parts.js";
+import { Elapsed, ExactInstant, Sign, signOutlines } from "../pages/parts.js";
 import { commonFault, isOnlyLimiting, isTrouble, lookOf } from "../pages/states.js";
 import { sourceLanguage } from "../pages/language.js";
 import { siteWords, type State } from "../pages/words.js";

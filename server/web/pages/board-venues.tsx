@@ -2,9 +2,10 @@
 import { chainName, chainVenueId, watchedVenues } from "../../../shared/registry/chain-venues.js";
 import { categories, type Registry } from "../../../shared/registry/registry.js";
 import type { Board } from "./board-headline.js";
+import { DayBars, DayHints, hintsAfter } from "./day-bars.js";
 import { msText, percentText } from "./format.js";
 import { numberText, t } from "./language.js";
-import { AnnouncedNow, DayBars, Elapsed, Sign, Sparkline, StateWord } from "./parts.js";
+import { AnnouncedNow, Elapsed, Sign, Sparkline, StateWord } from "./parts.js";
 import { commonFault, isTrouble, stateRank } from "./states.js";
 import { categoryWords } from "./words.js";
 
@@ -39,7 +40,14 @@ interface Group {
   venues: readonly Row[];
 }
 
+/** About two kilobytes of a compressed page. */
+const mostHints = 200;
+
 export function VenueGroups({ venues, chains, isSorted, now }: VenueGroupsProps) {
+  const hinted = hintsAfter(
+    venues.map(({ days }) => days),
+    mostHints,
+  );
   const groups: Group[] = isSorted ? [{ id: "worst-first", name: t`Worst first`, venues }] : byCategory(venues);
   return (
     <>
@@ -51,10 +59,10 @@ export function VenueGroups({ venues, chains, isSorted, now }: VenueGroupsProps)
             <h3 id={id}>{name}</h3>
             {ofChains.length > 1 ? (
               ofChains.map((chain, nth) => (
-                <ChainGroup key={chain.id} group={chain} hasHeads={at === 0 && nth === 0} now={now} />
+                <ChainGroup key={chain.id} group={chain} hasHeads={at === 0 && nth === 0} {...{ now, hinted }} />
               ))
             ) : (
-              <VenueList {...{ venues, now }} heading="h4" hasHeads={at === 0} />
+              <VenueList {...{ venues, now, hinted }} heading="h4" hasHeads={at === 0} />
             )}
           </div>
         );
@@ -114,14 +122,19 @@ function JumpBar({ groups }: { groups: readonly Group[] }) {
   );
 }
 
-function ChainGroup({ group, hasHeads, now }: { group: Group; hasHeads: boolean; now: string }) {
+interface ChainGroupProps extends Pick<VenueListProps, "now" | "hinted"> {
+  group: Group;
+  hasHeads: boolean;
+}
+
+function ChainGroup({ group, hasHeads, now, hinted }: ChainGroupProps) {
   const { id, name, venues } = group;
   return (
     <>
       <h4 id={id}>
         <bdi>{name}</bdi>
       </h4>
-      <VenueList {...{ venues, hasHeads, now }} heading="h5" />
+      <VenueList {...{ venues, hasHeads, now, hinted }} heading="h5" />
     </>
   );
 }
@@ -132,14 +145,16 @@ interface VenueListProps {
   /** The first list names the columns of all. */
   hasHeads?: boolean;
   now: string;
+  /** The day after which bars say what happened. */
+  hinted: string;
 }
 
-function VenueList({ venues, heading, hasHeads = false, now }: VenueListProps) {
+function VenueList({ venues, heading, hasHeads = false, now, hinted }: VenueListProps) {
   return (
     <ul class="board">
       {hasHeads && <RowHeads />}
       {venues.map((venue) => (
-        <BoardRow key={venue.id} {...{ venue, heading, now }} />
+        <BoardRow key={venue.id} {...{ venue, heading, now, hinted }} />
       ))}
     </ul>
   );
@@ -161,8 +176,12 @@ function RowHeads() {
   );
 }
 
+interface BoardRowProps extends Pick<VenueListProps, "heading" | "now" | "hinted"> {
+  venue: Row;
+}
+
 /** One venue on the board, with a heading one level below that of its list. */
-function BoardRow({ venue, heading: Heading, now }: { venue: Row; heading: "h4" | "h5"; now: string }) {
+function BoardRow({ venue, heading: Heading, now, hinted }: BoardRowProps) {
   return (
     <li class="venue" data-key={`venue-${venue.id}`}>
       <Heading>
@@ -177,6 +196,7 @@ function BoardRow({ venue, heading: Heading, now }: { venue: Row; heading: "h4" 
       </p>
       <p class="chart of-days">
         <DayBars days={venue.days} />
+        <DayHints days={venue.days} now={now} after={hinted} hrefOf={() => `/venues/${venue.id}`} />
       </p>
       <Uptime venue={venue} />
       <p class="chart of-latency">
@@ -194,7 +214,13 @@ const nearlyAllPct = 99;
 function Uptime({ venue: { uptimePct90d, uptimePctLow, uptimePctHigh, coveragePct } }: { venue: Row }) {
   return (
     <p class="of-uptime">
-      {uptimePct90d === null ? t`Uptime unknown` : <b>{percentText(uptimePct90d)}</b>}{" "}
+      {uptimePct90d === null ? (
+        t`Uptime unknown`
+      ) : (
+        <>
+          <b>{percentText(uptimePct90d)}</b> <span class="over-days">{t`· 90 days`}</span>
+        </>
+      )}{" "}
       {coveragePct === null ? (
         <span class="minor">{t`not measured`}</span>
       ) : (

@@ -5,7 +5,6 @@ import type { TypeOf } from "../api/shapes.js";
 import type { incident } from "../board/incidents.js";
 import type { AnnouncedMaintenance, Maintenance } from "../board/maintenance.js";
 import type { regionsResponse } from "../board/regions.js";
-import type { uptimeDay } from "../board/status.js";
 import {
   counted,
   datedText,
@@ -35,71 +34,6 @@ export function CategoryField({ selected }: { selected: Category | null }) {
       selected={selected}
     />
   );
-}
-
-// Ninety days as bars.
-
-export type Day = TypeOf<typeof uptimeDay>;
-
-type Kind = "operational" | "degraded" | "outage" | "partly" | "unmeasured";
-
-const dayStep = 4;
-const dayHeight = 24;
-
-/** Trouble stands out by height as well as by colour; an unmeasured day is a gap above the baseline. */
-const dayTops: Record<Exclude<Kind, "unmeasured">, number> = { operational: 9, partly: 9, degraded: 4, outage: 0 };
-
-/** The comparison of venues asks for as much. */
-const leastCoveragePct = 50;
-
-/** One path for each kind of day instead of ninety elements: a fifth of the bytes. */
-export function DayBars({ days }: { days: readonly Day[] }) {
-  const kinds = days.map(kindOf);
-  const count = { operational: 0, degraded: 0, outage: 0, partly: 0, unmeasured: 0 };
-  for (const kind of kinds) count[kind] += 1;
-  return (
-    <svg class="days" viewBox={`0 0 ${days.length * dayStep} ${dayHeight + 2}`} role="img" aria-label={daysText(count)}>
-      <path class="baseline" d={`M0 ${dayHeight + 1.5}h${days.length * dayStep}`} />
-      {(["operational", "partly", "degraded", "outage"] as const).map(
-        (kind) => kinds.includes(kind) && <path key={kind} class={kind} d={pathOf(kinds, kind)} />,
-      )}
-    </svg>
-  );
-}
-
-/** By the worst that was measured on that day. Little without trouble does not make a day without trouble. */
-function kindOf({ measuredMinutes, coveragePct, downMinutes, degradedMinutes, incidents }: Day): Kind {
-  if (measuredMinutes === 0) return "unmeasured";
-  if (downMinutes! > 0) return "outage";
-  if (degradedMinutes! > 0 || incidents > 0) return "degraded";
-  return coveragePct! < leastCoveragePct ? "partly" : "operational";
-}
-
-/** Relative moves: equal neighbours have equal texts, which compress well. */
-function pathOf(kinds: readonly Kind[], kind: keyof typeof dayTops): string {
-  // a hollow bar has its outline within the same three units
-  const bar = kind === "partly" ? `h2v${dayHeight - dayTops[kind] - 1}h-2z` : `h3v${dayHeight - dayTops[kind]}h-3z`;
-  const [x, y] = kind === "partly" ? [0.5, dayTops[kind] + 0.5] : [0, dayTops[kind]];
-  let path = "";
-  let last = 0;
-  for (const [at, other] of kinds.entries()) {
-    if (other !== kind) continue;
-    path += path === "" ? `M${at * dayStep + x} ${y}${bar}` : `m${(at - last) * dayStep} 0${bar}`;
-    last = at;
-  }
-  return path;
-}
-
-function daysText(count: Record<"operational" | "degraded" | "outage" | "partly" | "unmeasured", number>): string {
-  const parts = [
-    [count.operational, t`${count.operational} without trouble`],
-    [count.degraded, t`${count.degraded} degraded`],
-    [count.outage, t`${count.outage} with down minutes`],
-    [count.partly, t`${count.partly} measured less than half without trouble`],
-    [count.unmeasured, t`${count.unmeasured} not measured`],
-  ] as const;
-  const said = parts.flatMap(([days, text]) => (days > 0 ? [text] : []));
-  return t`90 days: ${said.join(", ")}`;
 }
 
 /** A feed that a page advertises: its media type, title and address. */

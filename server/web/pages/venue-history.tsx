@@ -1,7 +1,8 @@
 import { assetPath } from "./assets.js";
+import { type Day, DayBars, DayHints, hasTrouble, troubleText } from "./day-bars.js";
 import { counted, dayText, durationText, isolated, msText, percentText, withoutMaintenanceText } from "./format.js";
 import { numberText, plural, t } from "./language.js";
-import { axisTop, type ChartArea, DayBars, gapsBetween, Instant, lineThrough } from "./parts.js";
+import { axisTop, type ChartArea, gapsBetween, Instant, lineThrough } from "./parts.js";
 import { type Column, Folded, Table } from "./table.js";
 import { jsonPathOf, msOrNot, type VenueDetail, type VenueView } from "./venue-measurements.js";
 import { boardWords, compareWords, matrixWords, viewWords } from "./words.js";
@@ -97,11 +98,21 @@ export interface DaysSectionProps {
 }
 
 /** Ninety days as bars, and as a table. */
-export function DaysSection({ detail: { days, excluded }, regionNames, now }: DaysSectionProps) {
+export function DaysSection({ detail: { exchange, days, excluded }, regionNames, now }: DaysSectionProps) {
+  const hrefOf = (day: Day) => (day.incidents > 0 ? incidentsPathOf(exchange.id, day) : null);
   return (
     <section aria-labelledby="days" class="ninety">
       <h2 id="days">{t`Ninety days`}</h2>
-      <DayBars days={days} />
+      <div class="of-days">
+        <DayBars days={days} />
+        <DayHints {...{ days, now, hrefOf }} />
+      </div>
+      <p class="ends minor">
+        {[days[0]!, days.at(-1)!].map(({ date }) => (
+          <span key={date}>{dayText(date, now)}</span>
+        ))}
+      </p>
+      <TroubledDays {...{ days, now, hrefOf }} />
       <p class="minor">{boardWords.legendDays}</p>
       <details>
         <summary>{t`The ninety days as a table`}</summary>
@@ -129,6 +140,46 @@ export function DaysSection({ detail: { days, excluded }, regionNames, now }: Da
         </details>
       )}
     </section>
+  );
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * The history as it was at the end of a day: first what began on that day, then what may have lasted into it, however
+ * early it began.
+ */
+function incidentsPathOf(venue: string, { date }: Day): string {
+  const end = new Date(Date.parse(date) + dayMs).toISOString().slice(0, 10);
+  return `/incidents?venue=${venue}&days=365&before=${end}T00:00:00Z#day-${date}`;
+}
+
+/** So many fit onto a phone; the table has all. */
+const mostTroubledDays = 10;
+
+interface TroubledDaysProps {
+  days: readonly Day[];
+  now: string;
+  hrefOf: (day: Day) => string | null;
+}
+
+/** The newest days with trouble in words, for keyboards and fingers: bars are narrow. */
+function TroubledDays({ days, now, hrefOf }: TroubledDaysProps) {
+  const troubled = days.filter(hasTrouble).reverse();
+  if (troubled.length === 0) return null;
+  const more = troubled.length - mostTroubledDays;
+  return (
+    <>
+      <p id="troubled-days">{t`Days with trouble, newest first:`}</p>
+      <ul class="troubled-days" aria-labelledby="troubled-days">
+        {troubled.slice(0, mostTroubledDays).map((day) => {
+          const href = hrefOf(day);
+          const text = `${dayText(day.date, now)}: ${troubleText(day)}`;
+          return <li key={day.date}>{href === null ? text : <a href={href}>{text}</a>}</li>;
+        })}
+        {more > 0 && <li>{t`${more} more in the table`}</li>}
+      </ul>
+    </>
   );
 }
 

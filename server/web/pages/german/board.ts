@@ -62,6 +62,7 @@ export const ofBoard = {
   "90 days ago": "vor 90 Tagen",
   today: "heute",
   "Uptime, 90 days": "Verfügbarkeit, 90 Tage",
+  "· 90 days": "· 90 Tage",
   "Latency, 24 h": "Latenz, 24 h",
   Typical: "Üblich",
   "for {0}": "seit {0}",
@@ -209,14 +210,18 @@ export const ofBoard = {
   "Blind for {0}, since {1}: we have nothing newer. This says nothing about the venues since then.":
     "Seit {0} (seit {1}) haben wir nichts Neueres. Über die Anbieter seither sagt das nichts.",
 
-  // parts.tsx
-  Category: "Kategorie",
-  "All categories": "Alle Kategorien",
+  // day-bars.tsx
   "{0} without trouble": "{0} ohne Störung",
   "{0} with down minutes": "{0} mit Ausfallminuten",
   "{0} measured less than half without trouble": "{0} weniger als zur Hälfte gemessen, ohne Störung",
   "{0} not measured": "{0} nicht gemessen",
   "90 days: {0}": "90 Tage: {0}",
+  "down {0}": "ausgefallen {0}",
+  "degraded {0}": "gestört {0}",
+
+  // parts.tsx
+  Category: "Kategorie",
+  "All categories": "Alle Kategorien",
   "Announced maintenance (calendar)": "Angekündigte Wartungen (Kalender)",
   "Announced maintenance of {0} (calendar)": "Angekündigte Wartungen von {0} (Kalender)",
   "Paused transfers ({0})": "Ausgesetzte Ein- und Auszahlungen ({0})",

@@ -49,6 +49,17 @@ void t.test("pages in Chromium", { skip: chromiumMissing }, async (t) => {
   await t.test("is reached by keyboard", (t) => reachedByKeyboard(t, browser, root, some));
   await t.test("states differ in shape when no colour is left", (t) => statesDifferWithoutColour(t, browser, root));
   await t.test("states differ for colour-blind readers", (t) => statesDifferWhenColourBlind(t, browser, root));
+  await t.test("a bar of a day leads where its row does, with trouble and without", async (t) => {
+    const { page } = await openWindow(t, browser);
+    const row = page.locator('[data-key="venue-okx"]');
+    for (const bar of [row.locator(".hints path").last(), row.locator(".days").first()]) {
+      await page.goto(root);
+      await row.scrollIntoViewIfNeeded();
+      const { x, y, height } = (await bar.boundingBox())!;
+      await page.mouse.click(x + 2, y + height / 2);
+      await page.waitForURL("**/venues/okx");
+    }
+  });
   await t.test("follows the newest tick", async (t) => {
     const { page } = await openWindow(t, browser);
     await page.goto(root);

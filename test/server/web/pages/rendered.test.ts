@@ -1,9 +1,11 @@
+import { h } from "preact";
 import { renderToString } from "preact-render-to-string";
 import t from "tap";
 import { makeBody } from "../../../../server/web/api/body.js";
 import { makeRendered } from "../../../../server/web/pages/page-answer.js";
 import { type PageProps, plainShell } from "../../../../server/web/pages/page.js";
-import { type Day, DayBars } from "../../../../server/web/pages/parts.js";
+import { type Day, DayBars, DayHints, hintsAfter } from "../../../../server/web/pages/day-bars.js";
+import { outagesOf, type PublishedIncident } from "../../../../server/web/pages/parts.js";
 import { lookOf } from "../../../../server/web/pages/states.js";
 
 const page = (title: string): PageProps => ({
@@ -78,6 +80,52 @@ void t.test("a bar shows the worst of its day, and little without trouble is no 
 
 void t.test("the morning of today counts as far as it is over", (t) => {
   t.match(drawn(day(1440), day(30, 0, 0, 30)), "2 without trouble");
+  t.end();
+});
+
+void t.test("pointing at a day with trouble says its date and what happened", (t) => {
+  const hints = (...days: Day[]) =>
+    renderToString(
+      h(DayHints, { days, now: "2026-01-31T12:00:00Z", hrefOf: ({ incidents }) => (incidents > 0 ? "/x" : null) }),
+    );
+  const html = hints(day(1440), { ...day(1440, 12, 3), incidents: 2 }, day(1440, 0, 3), { ...day(9), incidents: 1 });
+  t.same(
+    [...html.matchAll(/<title>(.*?)<\/title>/g)].map(([, title]) => title),
+    ["15 Jan: down 12 min, degraded 3 min, 2 incidents", "15 Jan: degraded 3 min", "15 Jan: 1 incident"],
+  );
+  t.equal(html.match(/<a href="\/x" tabindex="-1">/gi)?.length, 2, "no stop of the tab key");
+  t.match(html, /aria-hidden="true"/);
+  t.match(html, 'd="M4 0h4v26h-4"', "over its bar");
+  t.equal(hints(day(1440), day(0), day(30)), "", "nothing where there was no trouble");
+  const on = (date: string) => ({ ...day(1440, 3), date });
+  const all = [
+    [on("2026-01-13"), on("2026-01-15")],
+    [on("2026-01-14"), day(1440)],
+  ];
+  t.same(
+    [0, 1, 2, 3].map((most) => hintsAfter(all, most)),
+    ["2026-01-15", "2026-01-14", "2026-01-13", ""],
+    "those of the newest days",
+  );
+  t.end();
+});
+
+void t.test("incidents of a venue are one outage as soon as a third connects them, in any order", (t) => {
+  const incident = (slug: string, from: number, to: number, venue = "okx") =>
+    ({
+      ...{ slug, venue, peakSeverity: "degraded" },
+      ...{ startedAt: `2026-01-15T${from}:00:00Z`, endedAt: `2026-01-15T${to}:00:00Z` },
+    }) as PublishedIncident;
+  const [early, late, bridge] = [incident("early", 10, 11), incident("late", 13, 14), incident("bridge", 10, 13)];
+  const other = incident("other", 10, 14, "kraken");
+  const slugs = (...all: PublishedIncident[]) => outagesOf(all).map((outage) => outage.map(({ slug }) => slug).sort());
+  for (const order of [
+    [early, late, bridge],
+    [late, bridge, early],
+    [bridge, late, early],
+  ])
+    t.same(slugs(...order, other), [["bridge", "early", "late"], ["other"]]);
+  t.same(slugs(late, early), [["late"], ["early"]]);
   t.end();
 });
 

@@ -121,6 +121,20 @@ void t.test("a venue in trouble", async (t) => {
     t.match(text, /Fewest regions that must agree 2 regions/);
     t.match(text, /no full answer within/);
   });
+  await t.test("says in words which days had trouble, and leads to their incidents", async (t) => {
+    const { text, html, links } = await getPage(port, "/venues/okx");
+    t.match(text, /Days with trouble, newest first: \d+ \w+: (down \d+ min, |degraded \d+ min, )*1 incident /);
+    t.match(html, /<p class="ends minor"><span>\d+ \w+( \d+)?<\/span><span>\d+ \w+<\/span>/, "both ends have dates");
+    const [, path, anchor] = /^(.*)#(.*)$/.exec(links.find((link) => link.includes("#day-"))!)!;
+    t.match(path, /^\/incidents\?venue=okx&days=365&before=[-\d]+T00:00:00Z$/);
+    const day = await getPage(port, path!);
+    t.equal(/<section aria-labelledby="(.*?)"/.exec(day.html)![1], anchor, "what began on that day is first");
+    t.ok(day.links.some((link) => link.startsWith("/incidents/okx-")));
+    t.match(
+      (await getPage(port, "/")).html,
+      /<a href="\/venues\/okx" tabindex="-1"><path [^>]*><title>[^<]*1 incident</i,
+    );
+  });
   await t.test("other venues are as healthy as their regions see them", async (t) => {
     const { text, icon } = await getPage(port, "/venues/binance");
     t.match(text, /^Binance is healthy in all 3 regions\./);
