@@ -43,9 +43,9 @@ export interface DayHintsProps {
 }
 
 /**
- * What happened on each day with trouble, for those who point at its bar: areas of full height over DayBars. Hidden from
- * screen readers and keyboards, which would have ninety stops: they have the words of the bars, and the pages list such
- * days elsewhere.
+ * What happened on each day with trouble, for those who point at its bar: areas of full height over DayBars. Hidden
+ * from screen readers and keyboards, which would have ninety stops: they have the words of the bars, and a venue's page
+ * lists such days.
  */
 export function DayHints({ days, now, after = "", hrefOf }: DayHintsProps) {
   const hints = days.flatMap((day, at) =>
