@@ -29,7 +29,7 @@ void t.test("while the history is written, pages say how far it has come, and no
       /Starting: the history before this start is being written\. It has come to \S+ \S+ UTC; still to write: 3 d\b/,
     );
     t.match(title, /^Starting · /, path);
-    t.notMatch(text, /Blind for|Unknown for \d+ (hours|days)/, path);
+    t.notMatch(text, /Blind for|Unknown for \d+ (h|d)\b/, path);
   }
   const { body } = await api.ask("/v1/status");
   t.match(body, { stale: true, ageSeconds: null, decidedAt: null, summary: { state: "unknown" } });
@@ -49,7 +49,7 @@ void t.test(
     t.notMatch((await getPage(port, "/")).text, /Starting:/);
     await pool.query(sql`update engine_clock set ticked_at = ticked_at - interval '2 hours'`);
     const later = await serve(t, { ...database, staleAfterMs });
-    t.match((await getPage(later.port, "/")).text, /^Blind for 2 hours, since /, "from then on, silence has an age");
+    t.match((await getPage(later.port, "/")).text, /^Blind for 2 h, since /, "from then on, silence has an age");
   },
 );
 

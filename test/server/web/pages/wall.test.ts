@@ -62,7 +62,7 @@ void t.test("the wall shows nothing unknown in green", async (t) => {
   await decide(pool, ago(600));
   const { port } = await serve(t, { pool, registry, staleAfterMs });
   const { text, html, icon } = await getPage(port, "/wall");
-  t.match(text, /^Blind for 1?\d minutes, since [-\d]+ [:\d]+ UTC: we have nothing newer\./);
+  t.match(text, /^Blind for 1?\d min( \d+ s)?, since [-\d]+ [:\d]+ UTC: we have nothing newer\./);
   t.equal(icon, "unknown");
   t.ok(text.includes(hostile));
   t.notMatch(html, /<script>alert/);
