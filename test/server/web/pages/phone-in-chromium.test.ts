@@ -1,4 +1,7 @@
-/** On a phone, nothing on a page is wider than the screen or scrolls sideways: each row of a table is a card there. */
+/**
+ * On a phone, the answer is on the first screen. Nothing on a page is wider than the screen or scrolls sideways: each
+ * row of a table is a card there.
+ */
 import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { makeSeededRandom } from "../../../../simulation/seeded-random.js";
@@ -67,6 +70,27 @@ void t.test("pages on a phone", { skip: chromiumMissing }, async (t) => {
     await page.locator("[data-key=venue-okx] .of-days").click({ force: true });
     await page.waitForURL("**/venues/okx");
     t.match(await page.locator("h1").innerText(), /^OKX is degraded/);
+  });
+
+  await t.test("say what is wrong, where and since when on the first screen", async (t) => {
+    await emptied(database);
+    await troubledBoard(pool);
+    const slug = (await pathsOf(port)).find((path) => path.startsWith("/incidents/okx"))!;
+    const answers: [path: string, place: string, text: RegExp][] = [
+      ["/", "h1", /^OKX is degraded\.$/],
+      ["/", ".card", /^OKX Degraded.* Ticker down, in 2 of 3 regions.* since \d\d:\d\d UTC \(\d min/],
+      ["/venues/okx", "h1", /^OKX is degraded: Ticker down, in 2 of 3 regions\.$/],
+      ["/venues/okx", "main > p", /^Degraded since \d\d:\d\d UTC \(\d min/],
+      ["/venues/okx", ".chips tbody tr", /^Ticker REST Down/],
+      [slug, "h1", /^OKX: Ticker has been failing since .* UTC \(\d min.*, in 2 of 3 regions\.$/],
+    ];
+    for (const [path, place, text] of answers) {
+      await page.goto(root + path);
+      const shown = page.locator(place).first();
+      t.match((await shown.innerText()).replace(/\s+/g, " "), text, path);
+      const { y, height } = (await shown.boundingBox())!;
+      t.ok(y + height <= phone.viewport.height, `${place} of ${path} ends at ${y + height}`);
+    }
   });
 
   for (const seed of [1, 2])
