@@ -87,7 +87,7 @@ void t.test("pages on a phone", { skip: chromiumMissing }, async (t) => {
     for (const [path, place, text] of answers) {
       await page.goto(root + path);
       const shown = page.locator(place).first();
-      t.match((await shown.innerText()).replace(/\s+/g, " "), text, path);
+      t.match((await shown.innerText()).replace(/\s+/g, " ").trim(), text, path);
       const { y, height } = (await shown.boundingBox())!;
       t.ok(y + height <= phone.viewport.height, `${place} of ${path} ends at ${y + height}`);
     }
