@@ -10,7 +10,7 @@ export interface PageText {
   one?: string;
   /** File and line. */
   place: string;
-  /** Made when the file is loaded, and so in English for ever. */
+  /** Made when the file is loaded, and so always in English. */
   isEarly: boolean;
 }
 
