@@ -58,27 +58,6 @@ begin atomic
   where s.published and v.published and (v.ends_at <= transfer_sources.at) is not true;
 end;
 
--- What is said of a list that may be missing: the TransferSource object.
-create function api.transfer_source_bodies(at timestamptz, of_venue text) returns json
-language sql stable
-begin atomic
-  select coalesce(
-    json_agg(
-      json_build_object(
-        'venue', s.venue,
-        'name', s.name,
-        'state', case when s.kind is null then 'unsaid' when s.fresh then 'readable' else 'unreadable' end,
-        'because', coalesce(s.because, s.problem),
-        'readAt', api.iso(s.read_at)
-      )
-      order by s.place
-    ),
-    '[]'
-  )
-  from api.transfer_sources(transfer_source_bodies.at) s
-  where of_venue is null or s.venue = of_venue;
-end;
-
 -- How far a notice may begin before or after a pause that is shown beside it: venues announce work on a wallet the day
 -- before, and write of trouble after they have closed it.
 create function api.transfer_notice_within()
@@ -346,7 +325,7 @@ begin
         'withdrawalsPaused', t.withdrawals_paused,
         'depositsPaused', t.deposits_paused,
         'transfers', t.lines,
-        'sources', api.transfer_source_bodies(k.generated_at, of_venue),
+        'sources', s.bodies,
         'pauses', case
           when most_pauses = 0 then '[]'
           else api.transfer_pauses(k.generated_at, of_venue, most_pauses)
@@ -361,6 +340,24 @@ begin
         coalesce(json_agg(r), '[]') as lines
       from api.transfers_of(k.generated_at, of_venue, of_asset, paused_only) r
     ) t
+    cross join lateral (
+      select
+        coalesce(
+          json_agg(
+            json_build_object(
+              'venue', r.venue,
+              'name', r.name,
+              'state', case when r.kind is null then 'unsaid' when r.fresh then 'readable' else 'unreadable' end,
+              'because', coalesce(r.because, r.problem),
+              'readAt', api.iso(r.read_at)
+            )
+            order by r.place
+          ),
+          '[]'
+        ) as bodies
+      from api.transfer_sources(k.generated_at) r
+      where of_venue is null or r.venue = of_venue
+    ) s
     where of_venue is null or exists (select from api.venue v where v.venue = of_venue);
 end;
 $$;
