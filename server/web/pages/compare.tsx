@@ -73,9 +73,6 @@ export function comparePage({ reliability, regionNames, category }: ComparePageP
         <h1>{lead}</h1>
         <LeastTrouble first={groups[0]} />
         <WindowForm path="/compare" days={days} category={category} />
-        <p>
-          {t`Uptime is the share of the measured minutes in which a venue was not down; in a minute without failures fewer than a fifth of each component's samples failed. Slow answers are no failures: they make incidents, which decide between equal shares. The bounds give the uptime of all scheduled minutes as if every unmeasured minute had been down, and as if none had. So of two venues whose bounds do not overlap, one was more available, whatever happened in the unmeasured minutes; the others share a rank. Days are UTC days, and today counts until a few minutes ago.`}
-        </p>
         {venues.length > 0 && <Leaderboard data={reliability} groups={groups} />}
         <ExcludedPeriods data={reliability} regionNames={regionNames} />
         <More selection={selection} />
@@ -116,6 +113,9 @@ function More({ selection }: { selection: string }) {
   return (
     <section aria-labelledby="more">
       <h2 id="more">{t`The same figures, and how they are made`}</h2>
+      <p>
+        {t`Uptime is the share of the measured minutes in which a venue was not down; in a minute without failures fewer than a fifth of each component's samples failed. Slow answers are no failures: they make incidents, which decide between equal shares. The bounds give the uptime of all scheduled minutes as if every unmeasured minute had been down, and as if none had. So of two venues whose bounds do not overlap, one was more available, whatever happened in the unmeasured minutes; the others share a rank. Days are UTC days, and today counts until a few minutes ago.`}
+      </p>
       <ul>
         {links.map(([path, text]) => (
           <li key={path}>

@@ -61,7 +61,10 @@ function incidentsPage({ history, query, registry }: IncidentsPageProps): PagePr
     children: (
       <>
         <h1>{t`Incidents`}</h1>
-        <IncidentsFilter query={query} registry={registry} />
+        <details class="folded" open={selection !== ""}>
+          <summary>{t`Filter`}</summary>
+          <IncidentsFilter query={query} registry={registry} />
+        </details>
         <p>{foundOf(history, query)}</p>
         {incidents.length === 0 && (
           <p>

@@ -246,6 +246,7 @@ export const ofIncidents = {
   "since {0} ({1} UTC days, today included)": "seit {0} ({1} Tage in UTC, heute eingeschlossen)",
   "It is open.": "Er ist offen.",
   "{0} of them are open.": { one: "Einer davon ist offen.", other: "{0} davon sind offen." },
+  Filter: "Filtern",
   "Open and closed": "Offene und geschlossene",
   "Only open": "Nur offene",
   "Only closed": "Nur geschlossene",
