@@ -66,7 +66,9 @@ export const inlineSheets = Object.fromEntries(
   sheets.map((name) => [name, inlineSheet(assetBodies.get(name)!.plain.toString())]),
 ) as Record<Sheet, InlineSheet>;
 
-function inlineSheet(text: string): InlineSheet {
+/** Comments and indentation are for readers of the source: the browser reads them before it draws. */
+function inlineSheet(sheet: string): InlineSheet {
+  const text = sheet.replace(/\/\*.*?\*\//gs, "").replace(/^\s+/gm, "");
   return { text, source: `'sha256-${createHash("sha256").update(text).digest("base64")}'` };
 }
 
