@@ -66,7 +66,7 @@ export const inlineSheets = Object.fromEntries(
   sheets.map((name) => [name, inlineSheet(assetBodies.get(name)!.plain.toString())]),
 ) as Record<Sheet, InlineSheet>;
 
-/** Comments and indentation are for readers of the source: the browser reads them before it draws. */
+/** Browsers read the sheet before they draw; its comments and indentation would only delay that. */
 function inlineSheet(sheet: string): InlineSheet {
   const text = sheet.replace(/\/\*.*?\*\//gs, "").replace(/^\s+/gm, "");
   return { text, source: `'sha256-${createHash("sha256").update(text).digest("base64")}'` };

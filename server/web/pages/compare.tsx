@@ -73,6 +73,9 @@ export function comparePage({ reliability, regionNames, category }: ComparePageP
         <h1>{lead}</h1>
         <LeastTrouble first={groups[0]} />
         <WindowForm path="/compare" days={days} category={category} />
+        <p>
+          <a href="#more">{t`What these figures mean`}</a>
+        </p>
         {venues.length > 0 && <Leaderboard data={reliability} groups={groups} />}
         <ExcludedPeriods data={reliability} regionNames={regionNames} />
         <More selection={selection} />

@@ -51,6 +51,8 @@ function incidentsPage({ history, query, registry }: IncidentsPageProps): PagePr
   const json = `/v1/incidents${selection}`;
   const names = new Map(watchedVenues(registry).map(({ id, name }) => [id, name]));
   const isNewest = query.before === null;
+  const pages = { before: null, beforeId: null, limit: incidentsParameters(registry).limit.absent };
+  const isChosen = queryText({ ...query, ...pages }, registry) !== "";
   const chosen = query.venue === null ? null : { id: query.venue, name: names.get(query.venue) ?? query.venue };
   return {
     ...{ title: t`Incidents`, icon: worstOf(incidents), section: "incidents", json, generatedAt, age },
@@ -61,7 +63,7 @@ function incidentsPage({ history, query, registry }: IncidentsPageProps): PagePr
     children: (
       <>
         <h1>{t`Incidents`}</h1>
-        <details class="folded" open={selection !== ""}>
+        <details class="folded" open={isChosen}>
           <summary>{t`Filter`}</summary>
           <IncidentsFilter query={query} registry={registry} />
         </details>

@@ -14,6 +14,7 @@ export const ofComparisons = {
     "{0} von {1} Anbietern teilen sich {3} Rang {2}: Die Messungen unterscheiden sie nicht.",
   "The least trouble among these: {0}, without failures in {1} of the measured minutes.":
     "Die wenigsten Störungen unter ihnen: {0}, ohne Fehler in {1} der gemessenen Minuten.",
+  "What these figures mean": "Was diese Werte bedeuten",
   "As JSON": "Als JSON",
   "As CSV": "Als CSV",
   "As a workbook for spreadsheets (XLSX)": "Als Arbeitsmappe für Tabellenkalkulationen (XLSX)",

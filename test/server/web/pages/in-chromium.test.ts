@@ -32,7 +32,8 @@ void t.test("pages in Chromium", { skip: chromiumMissing }, async (t) => {
   const { links } = await getPage(port, "/");
   const incident = links.find((link) => link.startsWith("/incidents/okx"))!;
   const pages = [
-    ...["/", "/?state=trouble&sort=worst", "/venues/okx", "/venues/gemini?range=7d&region=us-east", "/incidents"],
+    ...["/", "/?state=trouble&sort=worst", "/venues/okx", "/venues/gemini?range=7d&region=us-east"],
+    ...["/incidents", "/incidents?venue=okx"],
     ...[incident, "/compare", "/detection", "/regions", "/wall", "/docs", "/docs/api", "/methodology", "/rulebook"],
     ...["/docs/api/board", "/docs/api/answers", "/docs/api/types", "/docs/search?q=rate+limit", "/docs/settings"],
     ...["/checking", "/comparing", "/receiving", "/changelog"],

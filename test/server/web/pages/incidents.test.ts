@@ -274,6 +274,9 @@ void t.test("the history", async (t) => {
       all.filter((slug) => slug.startsWith("kraken-")),
     );
     t.strictSame((await slugs("status=open")).length, 1);
+    t.match((await getPage(port, "/incidents?status=open")).html, /<details class="folded" open/);
+    for (const query of ["", "?limit=2", `?before=${ago(0).toISOString()}`])
+      t.notMatch((await getPage(port, `/incidents${query}`)).html, /<details class="folded" open/, "nothing is chosen");
     t.strictSame(await slugs("category=bridge"), []);
     const { html, links } = await getPage(port, "/incidents?venue=kraken&status=closed&days=30");
     t.match(html, /<option [^>]*value="kraken"[^>]*selected|<option [^>]*selected[^>]*value="kraken"/);
