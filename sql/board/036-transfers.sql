@@ -305,7 +305,8 @@ end;
 $$;
 
 -- The body of /v1/transfers, or of one venue's: of this asset, only lines of which a direction is paused, and so many
--- of the venue's newest pauses. `sources` are TransferSource objects: a list may be missing. No row if the database does not have the venue. plpgsql, as above.
+-- of the venue's newest pauses. `sources` are TransferSource objects: a list may be missing. No row if the database
+-- does not have the venue. plpgsql, as above.
 create function api.transfers_body(of_venue text, of_asset text, paused_only boolean, most_pauses integer)
 returns table (generated_at timestamptz, body text)
 language plpgsql stable
