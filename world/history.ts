@@ -136,11 +136,16 @@ async function fillPiece(pool: Pool, insert: Insert, { from, to, samples }: Piec
     for (let at = Math.max(+from, samples.fromMs); at < +to; at += samples.partMs)
       await insertInDays(pool, insert, at, Math.min(at + samples.partMs, +to), samples.stepMs);
   for (const rollup of rollups)
-    await pool.query(
-      from >= today
-        ? sql`call upkeep.mend(${rollup}, ${from}, ${to})`
-        : sql`call upkeep.refresh(${rollup}, ${from}, ${to})`,
-    );
+    if (from >= today) await pool.query(sql`call upkeep.mend(${rollup}, ${from}, ${to})`);
+    else if (samples?.stepMs !== denseStepMs || rollup.endsWith("_day")) await refresh(pool, rollup, from, to);
+    else
+      // two days of each minute at once would occupy the database for ten seconds
+      for (let at = +from; at < +to; at += denseRefreshMs)
+        await refresh(pool, rollup, new Date(at), new Date(at + denseRefreshMs));
+}
+
+function refresh(pool: Pool, rollup: string, from: Date, to: Date) {
+  return pool.query(sql`call upkeep.refresh(${rollup}, ${from}, ${to})`);
 }
 
 /** Inserts in one transaction, so that a chunk that a probe creates meanwhile has the usual length. */
@@ -157,6 +162,8 @@ const recentDays = 8;
 const sparseStepMs = 8 * hourMs;
 /** A minute of the chart needs three answers, and each endpoint gives one. */
 const denseStepMs = minuteMs;
+/** Divides a day. */
+const denseRefreshMs = 2 * hourMs;
 
 /** In order of dependency. The roll-ups that are left out are kept for a week only, and upkeep makes them. */
 const rollups = [
