@@ -111,7 +111,7 @@ function More({ selection }: { selection: string }) {
     [`/v1/reliability${selection}`, t`As JSON`],
     [`/v1/reliability.csv${selection}`, t`As CSV`],
     [`/v1/reliability.xlsx${selection}`, t`As a workbook for spreadsheets (XLSX)`],
-    ["/methodology", t`How this is measured`],
+    ["/methodology#five-definitions", t`How this is measured`],
   ] as const;
   return (
     <section aria-labelledby="more">

@@ -301,7 +301,7 @@ function Footer({ json, feeds = [], path, chosenPath = path, brand, edition }: F
     <footer>
       <ul>
         <li>
-          <a href="/methodology">{t`How this is measured`}</a>
+          <a href="/methodology#five-definitions">{t`How this is measured`}</a>
         </li>
         <li>
           <a href="/rulebook">{t`How a verdict is reached`}</a>

@@ -56,24 +56,28 @@ function OperatorChannels({ brand: { links, contact } }: Pick<UpdatesProps, "bra
 
 function OnYourPage({ venue: { id, name }, base }: { venue: { id: string; name: string }; base: string }) {
   const badge = `/badges/${id}.svg`;
+  const markdown = `[![${name}](${base}${badge})](${base}/venues/${id})`;
   return (
-    <details>
-      <summary>{t`Badge and card for your page`}</summary>
+    <>
       <p>
         <img src={badge} alt={t`${isolated(name)}: the badge of its state`} height={20} />
+        <CopyButton label={t`Copy this badge in Markdown`} text={markdown} />
       </p>
-      <ul>
-        <li>{t`Badge in Markdown: ${(<Snippet text={`[![${name}](${base}${badge})](${base}/venues/${id})`} />)}`}</li>
-        <li>
-          {t`Card: ${(
-            <Snippet text={`<iframe src="${base}/embed/${id}" width="360" height="260" title="${id}"></iframe>`} />
-          )}`}
-        </li>
-        <li>
-          <a href="/docs/badges">{t`Uptime, latency, and how one region sees it`}</a>
-        </li>
-      </ul>
-    </details>
+      <details>
+        <summary>{t`Badge and card for your page`}</summary>
+        <ul>
+          <li>{t`Badge in Markdown: ${(<Snippet text={markdown} />)}`}</li>
+          <li>
+            {t`Card: ${(
+              <Snippet text={`<iframe src="${base}/embed/${id}" width="360" height="260" title="${id}"></iframe>`} />
+            )}`}
+          </li>
+          <li>
+            <a href="/docs/badges">{t`Uptime, latency, and how one region sees it`}</a>
+          </li>
+        </ul>
+      </details>
+    </>
   );
 }
 

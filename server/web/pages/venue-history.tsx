@@ -29,7 +29,7 @@ export function UptimeSection({ detail: { summary } }: { detail: VenueDetail }) 
     <Folded id="uptime" title={t`Uptime over ninety days`} gist={uptimeText(summary)} open={false}>
       <p>
         {t`Uptime is the share of measured minutes without an outage. The bounds give the uptime of all scheduled minutes as if every unmeasured minute had been down, and as if none had.`}{" "}
-        <a href="/methodology">{t`How it is computed`}</a>
+        <a href="/methodology#five-definitions">{t`How it is computed`}</a>
       </p>
       <Table
         caption={t`Uptime of the venue and its parts`}
@@ -113,9 +113,9 @@ export function DaysSection({ detail: { exchange, days, excluded }, regionNames,
         ))}
       </p>
       <TroubledDays {...{ days, now, hrefOf }} />
-      <p class="minor">{boardWords.legendDays}</p>
       <details>
         <summary>{t`The ninety days as a table`}</summary>
+        <p class="minor">{boardWords.legendDays}</p>
         <DayTable days={days} now={now} />
       </details>
       {excluded.length > 0 && (

@@ -62,20 +62,35 @@ const notCountedBecause = texts({
   never: () => t`not counted: it sends nothing`,
 });
 
-/** With more components than this, those without any trouble are folded away. */
+/** Of more components than this, those without any trouble are folded away, and of the others all but the worst. */
 const fewComponents = 3;
 
 /** Components by regions, with a word in each cell. */
 export function MatrixSection({ matrix }: { matrix: VenueMatrix }) {
   const { components } = matrix;
   const isLong = components.length > fewComponents;
-  const shown = isLong ? components.filter((row) => !isPlain(row)) : components;
+  const troubled = components
+    .filter((row) => !isLong || !isPlain(row))
+    .sort((a, b) => stateRank(a.state) - stateRank(b.state));
+  const [shown, more] = [troubled.slice(0, fewComponents), troubled.slice(fewComponents)];
   const folded = isLong ? components.filter(isPlain) : [];
   return (
     <section aria-labelledby="matrix">
       <h2 id="matrix">{t`What each region sees now`}</h2>
       {components.length === 0 && <p>{t`No component of this venue is measured.`}</p>}
       {shown.length > 0 && <MatrixTable matrix={matrix} rows={shown} caption={t`Components by region`} />}
+      {more.length > 0 && (
+        <details>
+          <summary>
+            {plural(
+              more.length,
+              "{0} more component is not healthy everywhere",
+              "{0} more components are not healthy everywhere",
+            )}
+          </summary>
+          <MatrixTable matrix={matrix} rows={more} caption={t`More components that are not healthy everywhere`} />
+        </details>
+      )}
       {folded.length > 0 && (
         <details>
           <summary>
@@ -445,18 +460,14 @@ const ruleNames = texts({
 
 export function ThresholdsSection() {
   return (
-    <section aria-labelledby="thresholds">
-      <h2 id="thresholds">{t`The thresholds that apply`}</h2>
+    <Folded id="thresholds" title={t`The thresholds that apply`} gist={t`the rules in short`} open={false}>
       <p class="minor">
         {t`A slow component has longer windows. All rules and their reasons: ${(
           <a href="/rulebook">{t`the rule book`}</a>
         )}, ${(<a href="/v1/thresholds">{t`every threshold as JSON`}</a>)}`}
       </p>
-      <details>
-        <summary>{t`The rules in short`}</summary>
-        <RulesTable />
-      </details>
-    </section>
+      <RulesTable />
+    </Folded>
   );
 }
 

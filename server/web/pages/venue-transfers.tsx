@@ -32,7 +32,7 @@ export function TransfersSection({ transfers, now }: { transfers: Transfers; now
             )}
             <a href="/transfers">{t`All venues`}</a>
           </p>
-          {notOpen.length > 0 && <Lines caption={t`Not open, by asset and network`} lines={notOpen} now={now} />}
+          {notOpen.length > 0 && <NotOpen lines={notOpen} now={now} />}
           {open.length > 0 && (
             <details>
               <summary>
@@ -47,6 +47,20 @@ export function TransfersSection({ transfers, now }: { transfers: Transfers; now
         </>
       )}
     </section>
+  );
+}
+
+/** More lines than this are folded away: on a phone, each is a card. */
+const fewLines = 6;
+
+function NotOpen({ lines, now }: { lines: TransferLine[]; now: string }) {
+  const table = <Lines caption={t`Not open, by asset and network`} lines={lines} now={now} />;
+  if (lines.length <= fewLines) return table;
+  return (
+    <details>
+      <summary>{t`${lines.length} lines are not open`}</summary>
+      {table}
+    </details>
   );
 }
 

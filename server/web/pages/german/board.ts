@@ -288,6 +288,7 @@ export const ofBoard = {
     "Eigene Alarme an einen Webhook, einen Chat, ein Telefon oder ein Postfach: {0}; den Kanal richtet der Betreiber ein.",
   "what they contain": "was sie enthalten",
   "Contact of the operator": "Kontakt zum Betreiber",
+  "Copy this badge in Markdown": "Dieses Badge in Markdown kopieren",
   "Badge and card for your page": "Badge und Karte für Ihre Seite",
   "{0}: the badge of its state": "{0}: Badge des Zustands",
   "Badge in Markdown: {0}": "Badge in Markdown: {0}",

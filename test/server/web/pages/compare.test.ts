@@ -140,7 +140,7 @@ void t.test("the leaderboard of a database", async (t) => {
     for (const days of [1, 7, 30, 90]) t.ok(links.includes(`/compare?days=${days}&category=exchange`));
     const json = "/v1/reliability?days=7&category=exchange";
     const tables = [".csv?", ".xlsx?"].map((ending) => json.replace("?", ending));
-    for (const link of [json, ...tables, "/methodology"]) t.ok(links.includes(link), link);
+    for (const link of [json, ...tables, "/methodology#five-definitions"]) t.ok(links.includes(link), link);
     t.match(text, /over the last 7 days/);
   });
 

@@ -6,11 +6,12 @@ import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { makeSeededRandom } from "../../../../simulation/seeded-random.js";
 import { type Db, sql } from "../../../../shared/database/pool.js";
+import { staleAfterMs } from "../../../../server/web/board/stale.js";
 import { serve } from "../../../support/api.js";
 import { chromiumMissing, openChromium, openWindow } from "../../../support/chromium.js";
 import { migratedDatabase } from "../../../support/database.js";
 import { emptied } from "../../../support/emptied.js";
-import { ago, decide } from "../../../support/fleet.js";
+import { ago, decide, measured } from "../../../support/fleet.js";
 import { getPage } from "../../../support/page.js";
 import { visitPages } from "../../../support/page-checks.js";
 import { randomBoard, troubledBoard } from "../../../support/page-world.js";
@@ -72,25 +73,18 @@ void t.test("pages on a phone", { skip: chromiumMissing }, async (t) => {
     t.match(await page.locator("h1").innerText(), /^OKX is degraded/);
   });
 
-  await t.test("say what is wrong, where and since when on the first screen", async (t) => {
+  await t.test("answer ten questions on the first screen or after one tap", async (t) => {
     await emptied(database);
     await troubledBoard(pool);
-    const slug = (await pathsOf(port)).find((path) => path.startsWith("/incidents/okx"))!;
-    const answers: [path: string, place: string, text: RegExp][] = [
-      ["/", "h1", /^OKX is degraded\.$/],
-      ["/", ".card", /^OKX Degraded.* Ticker down, in 2 of 3 regions.* since \d\d:\d\d UTC \(\d min/],
-      ["/venues/okx", "h1", /^OKX is degraded: Ticker down, in 2 of 3 regions\.$/],
-      ["/venues/okx", "main > p", /^Degraded since \d\d:\d\d UTC \(\d min/],
-      ["/venues/okx", ".chips tbody tr", /^Ticker REST Down/],
-      [slug, "h1", /^OKX: Ticker has been failing since .* UTC \(\d min.*, in 2 of 3 regions\.$/],
-    ];
-    for (const [path, place, text] of answers) {
-      await page.goto(root + path);
-      const shown = page.locator(place).first();
-      t.match((await shown.innerText()).replace(/\s+/g, " ").trim(), text, path);
-      const { y, height } = (await shown.boundingBox())!;
-      t.ok(y + height <= phone.viewport.height, `${place} of ${path} ends at ${y + height}`);
-    }
+    for (const question of questions) await answers(t, page, root, question);
+    await emptied(database);
+    await measured(pool, { from: ago(700), to: ago(600) });
+    await decide(pool, ago(600));
+    const { port } = await serve(t, { ...database, staleAfterMs });
+    await answers(t, page, `http://127.0.0.1:${port}`, {
+      ...{ asks: "Is this board up to date?", from: "/" },
+      shows: [["main p", /^Blind for 1?\d min, since .* UTC: we have nothing newer\./]],
+    });
   });
 
   for (const seed of [1, 2])
@@ -119,6 +113,86 @@ void t.test("pages on a phone", { skip: chromiumMissing }, async (t) => {
     }
   });
 });
+
+interface Question {
+  asks: string;
+  from: string;
+  /** The name of the link; absent: the answer is on the page where the reader is. */
+  tap?: string;
+  /** Places with their text, which is without the names that the style sheet adds. */
+  shows: readonly (readonly [place: string, words: RegExp])[];
+}
+
+const questions: readonly Question[] = [
+  {
+    ...{ asks: "Is OKX down, and since when?", from: "/" },
+    shows: [
+      ["h1", /^OKX is degraded\.$/],
+      [".card", /^OKX Degraded.* Ticker down, in 2 of 3 regions.* since \d\d:\d\d UTC \(\d min/],
+    ],
+  },
+  {
+    ...{ asks: "Is it only me?", from: "/", tap: "OKX" },
+    shows: [
+      ["h1", /^OKX is degraded: Ticker down, in 2 of 3 regions\.$/],
+      ["main > p", /^Degraded since \d\d:\d\d UTC \(\d min/],
+      [".chips tbody tr", /^Ticker REST Down Down \d+ of \d+ failed, .* Healthy Down \d+ of/],
+    ],
+  },
+  {
+    ...{ asks: "What happened on that day?", from: "/", tap: "Incidents" },
+    shows: [
+      ["main h2", /^\w{3} \d{1,2} \w{3,4} \(UTC\)$/],
+      [".incidents li", /OKX: Ticker .* began \d\d:\d\d UTC/],
+    ],
+  },
+  {
+    ...{ asks: "Which venue is the most reliable?", from: "/", tap: "Compare" },
+    shows: [
+      ["h1", /rank 1/],
+      ["tbody tr", /Rank 1/],
+    ],
+  },
+  {
+    ...{ asks: "How do I subscribe?", from: "/", tap: "Get updates" },
+    shows: [
+      [".updates li", /^Incidents \(Atom\)$/],
+      [".updates code", /^\/feed subscribe/],
+    ],
+  },
+  {
+    ...{ asks: "Has it a badge for my page?", from: "/venues/okx", tap: "Get updates" },
+    shows: [
+      [".updates img", /^$/],
+      [".updates button[aria-label='Copy this badge in Markdown']", /^$/],
+    ],
+  },
+  { ...{ asks: "Has it an API?", from: "/", tap: "This page as JSON" }, shows: [["pre", /^\{"generatedAt"/]] },
+  {
+    ...{ asks: "How do they know?", from: "/", tap: "Ticker" },
+    shows: [
+      ["h1", /^OKX: Ticker has been failing since .* UTC \(\d min.*, in 2 of 3 regions\.$/],
+      [".facts", /Most frequent fault .*\d+ of \d+ .* Agreement 2 of the 3 regions/],
+    ],
+  },
+  {
+    ...{ asks: "What does the uptime mean?", from: "/", tap: "How this is measured" },
+    shows: [["#five-definitions + ul li:nth-child(3)", /^Uptime is the share of the measured minutes/]],
+  },
+];
+
+async function answers(t: Test, page: Page, root: string, { asks, from, tap, shows }: Question) {
+  await page.goto(root + from);
+  if (tap !== undefined) await page.getByRole("link", { name: tap, exact: true }).first().click();
+  for (const [place, words] of shows) {
+    const shown = page.locator(place).first();
+    t.match((await shown.innerText()).replace(/\s+/g, " ").trim(), words, asks);
+    const { y, height } = (await shown.boundingBox())!;
+    // a table, or a document of JSON, goes on below
+    const endsAt = y + Math.min(height, 400);
+    t.ok(y >= 0 && endsAt <= phone.viewport.height, `${asks} ${place} ends at ${endsAt}`);
+  }
+}
 
 /** Names of venues, components and regions, as long as anybody writes them, with and without a place to break. */
 async function withLongNames(db: Db): Promise<void> {
