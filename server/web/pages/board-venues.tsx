@@ -6,7 +6,7 @@ import { DayBars, DayHints, hintsAfter } from "./day-bars.js";
 import { msText, percentText } from "./format.js";
 import { numberText, t } from "./language.js";
 import { AnnouncedNow, Elapsed, Sign, Sparkline, StateWord } from "./parts.js";
-import { commonFault, isTrouble, stateRank } from "./states.js";
+import { commonFault, isTrouble, lookOf, stateRank } from "./states.js";
 import { categoryWords } from "./words.js";
 
 type Row = Board["venues"][number];
@@ -182,15 +182,16 @@ interface BoardRowProps extends Pick<VenueListProps, "heading" | "now" | "hinted
 
 /** One venue on the board, with a heading one level below that of its list. */
 function BoardRow({ venue, heading: Heading, now, hinted }: BoardRowProps) {
+  const fault = commonFault(venue.components);
   return (
-    <li class="venue" data-key={`venue-${venue.id}`}>
+    <li class={`venue of-${lookOf(venue.state, fault).state}`} data-key={`venue-${venue.id}`}>
       <Heading>
         <a href={`/venues/${venue.id}`}>
           <bdi>{venue.name}</bdi>
         </a>
       </Heading>
       <p class="now">
-        <StateWord state={venue.state} fault={commonFault(venue.components)} />{" "}
+        <StateWord state={venue.state} fault={fault} />{" "}
         <span class="minor">{t`for ${(<Elapsed from={venue.since} now={now} />)}`}</span>
         <AnnouncedNow maintenance={venue.maintenance} now={now} />
       </p>
@@ -218,7 +219,7 @@ function Uptime({ venue: { uptimePct90d, uptimePctLow, uptimePctHigh, coveragePc
         t`Uptime unknown`
       ) : (
         <>
-          <b>{percentText(uptimePct90d)}</b> <span class="over-days">{t`· 90 days`}</span>
+          {percentText(uptimePct90d)} <span class="over-days">{t`· 90 days`}</span>
         </>
       )}{" "}
       {coveragePct === null ? (

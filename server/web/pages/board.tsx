@@ -88,10 +88,9 @@ function boardPage({ board, regions, filter, chains, labelOf }: BoardPageProps):
     ...{ feeds: feedLinks(null), updatesOf: null, scripts: ["copy.js"] },
     children: (
       <>
-        <Headline {...{ state, age, answer }} />
+        <Headline {...{ state, age, answer }}>{more !== "" && <p>{more}</p>}</Headline>
         {filter.venues !== null && <OwnBoard board={board} />}
         <OwnTrouble regions={regions} now={generatedAt} />
-        {more !== "" && <p class="lead">{more}</p>}
         <OpenIncidents {...{ board, filter, labelOf }} />
         <Venues {...{ board, filter, chains }} />
         <Recent board={board} />
@@ -209,7 +208,7 @@ function Venues({ board, filter, chains }: Pick<BoardPageProps, "board" | "filte
       {venues.length < board.venues.length || board.venues.length > foldedUpTo || filter.sort === "worst" ? (
         <BoardFilter filter={filter} />
       ) : (
-        <details class="folded">
+        <details>
           <summary>{t`Search and filter`}</summary>
           <BoardFilter filter={filter} />
         </details>

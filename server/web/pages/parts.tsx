@@ -80,18 +80,26 @@ export interface HeadlineProps {
   /** Announced to screen readers when it changes; so without durations, which change every minute. */
   answer?: string;
   more?: string;
+  children?: ComponentChildren;
 }
 
-/** The answer of a page as its heading. What is old is said of before, and without the sign of a present state. */
-export function Headline({ state, age, answer = "", more = "" }: HeadlineProps) {
+/**
+ * The answer of a page as its heading, with what belongs to it below. What is old is said of before, and without the
+ * sign of a present state.
+ */
+export function Headline({ state, age, answer = "", more = "", children }: HeadlineProps) {
+  const shown = age === null ? state : "unknown";
   return (
-    <h1 class={`headline of-${age === null ? state : "unknown"}`}>
-      <Sign state={age === null ? state : "unknown"} />
-      <span>
-        {age !== null && state !== "unknown" && `${siteWords.beforeThat} `}
-        {answer !== "" && <span aria-live="polite">{answer}</span>} {more}
-      </span>
-    </h1>
+    <div class={`headline of-${shown}`}>
+      <Sign state={shown} />
+      <div>
+        <h1>
+          {age !== null && state !== "unknown" && `${siteWords.beforeThat} `}
+          {answer !== "" && <span aria-live="polite">{answer}</span>} {more}
+        </h1>
+        {children}
+      </div>
+    </div>
   );
 }
 

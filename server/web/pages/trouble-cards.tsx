@@ -84,7 +84,7 @@ function TroubleCard({ venue, incidents, labelOf, now }: TroubleCardProps) {
           ? beforeText(venue, worst)
           : [[what, where].filter((part) => part).join(", "), rest].filter((part) => part).join("; ")}
       </p>
-      <p class="minor">
+      <p>
         {t`since ${(<Instant at={venue.since} now={now} />)} (${(<Elapsed from={venue.since} now={now} />)})`}
         {isTrouble(venue.state) && because(worst)}
         {venue.maintenance !== null && `; ${maintenanceText(venue.maintenance, now)}`}
@@ -128,7 +128,7 @@ function Incidents({ incidents }: { incidents: readonly PublishedIncident[] }) {
   const more = incidents.length - mostLinks;
   return (
     <p class="minor">
-      {plural(incidents.length, "Incident:", "{0} incidents:")}{" "}
+      {plural(incidents.length, "Incident:", "Incidents:")}{" "}
       {incidents.slice(0, mostLinks).map(({ slug, label }, at) => (
         <>
           {at > 0 && ", "}

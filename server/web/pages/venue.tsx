@@ -36,7 +36,6 @@ import {
   MaintenanceList,
   type PublishedIncident,
   Reason,
-  StateWord,
   transferFeedLinks,
   WebLink,
 } from "./parts.js";
@@ -59,7 +58,7 @@ import {
   type VenueView,
 } from "./venue-measurements.js";
 import { type Transfers, TransfersSection } from "./venue-transfers.js";
-import { commonFault, isTrouble, isUnjudged } from "./states.js";
+import { commonFault, isTrouble, isUnjudged, lookOf } from "./states.js";
 import { categoryWords, matrixWords, noticeWords, type State, viewWords } from "./words.js";
 
 type VenueRoute = RequestHandler<{ venue: string }>;
@@ -173,9 +172,11 @@ function venuePage({ view, hasChosen, detail, matrix, transfers, config, baseUrl
     ],
     children: (
       <>
-        <Headline state={matrix.state} age={age} more={headline} />
+        <Headline state={matrix.state} age={age} more={headline}>
+          <Since detail={detail} matrix={matrix} />
+        </Headline>
         {end !== null && <EndNote end={end} now={now} />}
-        <Facts detail={detail} matrix={matrix} />
+        <About detail={detail} now={now} />
         <ChainSection {...{ detail, region, now }} />
         <MatrixSection matrix={matrix} />
         {end === null && <CheckSection {...{ config, detail, baseUrl }} />}
@@ -196,33 +197,30 @@ function venuePage({ view, hasChosen, detail, matrix, transfers, config, baseUrl
   };
 }
 
-/** Figures of a week may be half a minute older than the states. */
-const worthSayingMs = 10_000;
-
-function Facts({
-  detail: { exchange, maintenance, typicalMs, generatedAt },
-  matrix,
-}: {
-  detail: VenueDetail;
-  matrix: VenueMatrix;
-}) {
+function Since({ detail: { exchange, maintenance }, matrix }: { detail: VenueDetail; matrix: VenueMatrix }) {
   const now = matrix.generatedAt;
   const { rest } = answerOf({ ...matrix, name: exchange.name, activeIncidents: 0 }, contextOf(matrix));
   return (
     <p>
       <span aria-live="polite">
-        <StateWord state={matrix.state} fault={commonFault(matrix.components)} />
+        <b>{lookOf(matrix.state, commonFault(matrix.components)).word}</b>
       </span>{" "}
       {t`since ${(<Instant at={matrix.since} now={now} />)} (${(<Elapsed from={matrix.since} now={now} />)})`}
       {rest !== null && `; ${rest}`}.{" "}
-      {maintenance !== null && (
-        <>
-          {t`In ${maintenanceText(maintenance, now)}: ${(
-            <WebLink address={maintenance.url}>{isolated(maintenance.title)}</WebLink>
-          )}.`}{" "}
-        </>
-      )}
-      <a href={`/?category=${exchange.category}`}>{categoryWords[exchange.category]}</a>.{" "}
+      {maintenance !== null &&
+        t`In ${maintenanceText(maintenance, now)}: ${(
+          <WebLink address={maintenance.url}>{isolated(maintenance.title)}</WebLink>
+        )}.`}
+    </p>
+  );
+}
+
+/** Figures of a week may be half a minute older than the states. */
+const worthSayingMs = 10_000;
+
+function About({ detail: { exchange, typicalMs, generatedAt }, now }: { detail: VenueDetail; now: string }) {
+  return (
+    <p class="minor">
       {exchange.symbol !== null && t`Measured with ${isolated(exchange.symbol)}.`}{" "}
       {typicalMs !== null && t`An answer typically takes ${msText(typicalMs)}.`}{" "}
       {sinceMs(generatedAt, now) >= worthSayingMs &&
@@ -230,7 +228,8 @@ function Facts({
           <time dateTime={generatedAt} data-exact>
             {exactText(generatedAt)}
           </time>
-        )}.`}
+        )}.`}{" "}
+      {t`See also: ${(<a href={`/?category=${exchange.category}`}>{categoryWords[exchange.category]}</a>)}`}
     </p>
   );
 }

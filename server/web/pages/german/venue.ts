@@ -327,6 +327,7 @@ export const ofVenue = {
 
   // venue.tsx
   "{0} ended on {1}.": "{0} endete am {1}.",
+  "See also: {0}": "Siehe auch: {0}",
   "Measured with {0}.": "Gemessen mit {0}.",
   "An answer typically takes {0}.": "Eine Antwort dauert üblicherweise {0}.",
   "The figures below the matrix are of {0}.": "Die Zahlen unter der Matrix sind von {0}.",

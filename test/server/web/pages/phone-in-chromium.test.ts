@@ -135,7 +135,7 @@ const questions: readonly Question[] = [
     ...{ asks: "Is it only me?", from: "/", tap: "OKX" },
     shows: [
       ["h1", /^OKX is degraded: Ticker down, in 2 of 3 regions\.$/],
-      ["main > p", /^Degraded since \d\d:\d\d UTC \(\d min/],
+      [".headline p", /^Degraded since \d\d:\d\d UTC \(\d min/],
       [".chips tbody tr", /^Ticker REST Down Down \d+ of \d+ failed, .* Healthy Down \d+ of/],
     ],
   },
