@@ -6,8 +6,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { extname, join } from "node:path";
-import { gunzipSync, gzipSync } from "node:zlib";
 import { setTimeout as wait } from "node:timers/promises";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { type Browser, chromium } from "playwright-core";
 import { request } from "undici";
 import { sql } from "../shared/database/pool.js";
@@ -177,7 +177,9 @@ async function settled(browser: Browser): Promise<void> {
   const processorSeconds = async () =>
     (await session.send("SystemInfo.getProcessInfo")).processInfo.reduce((sum, { cpuTime }) => sum + cpuTime, 0);
   let [before, now] = [-1, 0];
-  while (now - before > 0.01) {
+  for (let polls = 0; Math.abs(now - before) > 0.01; polls++) {
+    if (polls > 100)
+      throw new Error("expected Chromium to be idle within 20 s of opening a window; end what runs beside");
     await wait(200);
     [before, now] = [now, await processorSeconds()];
   }

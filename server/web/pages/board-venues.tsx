@@ -3,10 +3,10 @@ import { chainName, chainVenueId, watchedVenues } from "../../../shared/registry
 import { categories, type Registry } from "../../../shared/registry/registry.js";
 import type { Board } from "./board-headline.js";
 import { DayBars, DayHints, hintsAfter } from "./day-bars.js";
-import { msText, percentText } from "./format.js";
+import { maintenanceText, msText, percentText } from "./format.js";
 import { numberText, t } from "./language.js";
-import { AnnouncedNow, Elapsed, Sign, Sparkline, StateWord } from "./parts.js";
-import { commonFault, isTrouble, lookOf, stateRank } from "./states.js";
+import { Elapsed, Sign, Sparkline, StateWord } from "./parts.js";
+import { commonFault, isTrouble, stateRank } from "./states.js";
 import { categoryWords } from "./words.js";
 
 type Row = Board["venues"][number];
@@ -184,7 +184,7 @@ interface BoardRowProps extends Pick<VenueListProps, "heading" | "now" | "hinted
 function BoardRow({ venue, heading: Heading, now, hinted }: BoardRowProps) {
   const fault = commonFault(venue.components);
   return (
-    <li class={`venue of-${lookOf(venue.state, fault).state}`} data-key={`venue-${venue.id}`}>
+    <li class={`venue of-${venue.state}`} data-key={`venue-${venue.id}`}>
       <Heading>
         <a href={`/venues/${venue.id}`}>
           <bdi>{venue.name}</bdi>
@@ -193,7 +193,7 @@ function BoardRow({ venue, heading: Heading, now, hinted }: BoardRowProps) {
       <p class="now">
         <StateWord state={venue.state} fault={fault} />{" "}
         <span class="minor">{t`for ${(<Elapsed from={venue.since} now={now} />)}`}</span>
-        <AnnouncedNow maintenance={venue.maintenance} now={now} />
+        {venue.maintenance !== null && <span class="minor">{maintenanceText(venue.maintenance, now)}</span>}
       </p>
       <p class="chart of-days">
         <DayBars days={venue.days} />

@@ -3,7 +3,7 @@ import type { Fault } from "../../../shared/measurement/sample.js";
 import { categories, type Category } from "../../../shared/registry/registry.js";
 import type { TypeOf } from "../api/shapes.js";
 import type { incident } from "../board/incidents.js";
-import type { AnnouncedMaintenance, Maintenance } from "../board/maintenance.js";
+import type { Maintenance } from "../board/maintenance.js";
 import type { regionsResponse } from "../board/regions.js";
 import {
   counted,
@@ -199,11 +199,6 @@ export function noticeAbout({ official, startedAt }: PublishedIncident): Publish
 }
 
 /** The maintenance that a venue announced and that is under way or overran, after its state; nothing without one. */
-export function AnnouncedNow({ maintenance, now }: { maintenance: AnnouncedMaintenance | null; now: string }) {
-  if (maintenance === null) return null;
-  return <span class="minor">; {maintenanceText(maintenance, now)}</span>;
-}
-
 export interface MaintenanceListProps {
   maintenance: readonly Maintenance[];
   now: string;

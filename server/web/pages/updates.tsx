@@ -66,7 +66,7 @@ function OnYourPage({ venue: { id, name }, base }: { venue: { id: string; name: 
       <details>
         <summary>{t`Badge and card for your page`}</summary>
         <ul>
-          <li>{t`Badge in Markdown: ${(<Snippet text={markdown} />)}`}</li>
+          <li>{t`Badge in Markdown: ${(<code>{markdown}</code>)}`}</li>
           <li>
             {t`Card: ${(
               <Snippet text={`<iframe src="${base}/embed/${id}" width="360" height="260" title="${id}"></iframe>`} />

@@ -69,10 +69,10 @@ const fewComponents = 3;
 export function MatrixSection({ matrix }: { matrix: VenueMatrix }) {
   const { components } = matrix;
   const isLong = components.length > fewComponents;
-  const troubled = components
+  const unfolded = components
     .filter((row) => !isLong || !isPlain(row))
     .sort((a, b) => stateRank(a.state) - stateRank(b.state));
-  const [shown, more] = [troubled.slice(0, fewComponents), troubled.slice(fewComponents)];
+  const [shown, more] = [unfolded.slice(0, fewComponents), unfolded.slice(fewComponents)];
   const folded = isLong ? components.filter(isPlain) : [];
   return (
     <section aria-labelledby="matrix">
@@ -80,19 +80,19 @@ export function MatrixSection({ matrix }: { matrix: VenueMatrix }) {
       {components.length === 0 && <p>{t`No component of this venue is measured.`}</p>}
       {shown.length > 0 && <MatrixTable matrix={matrix} rows={shown} caption={t`Components by region`} />}
       {more.length > 0 && (
-        <details>
+        <details data-key="matrix-more">
           <summary>
             {plural(
               more.length,
-              "{0} more component is not healthy everywhere",
-              "{0} more components are not healthy everywhere",
+              "{0} more component is not healthy in some region",
+              "{0} more components are not healthy in some region",
             )}
           </summary>
-          <MatrixTable matrix={matrix} rows={more} caption={t`More components that are not healthy everywhere`} />
+          <MatrixTable matrix={matrix} rows={more} caption={t`More components that are not healthy in some region`} />
         </details>
       )}
       {folded.length > 0 && (
-        <details>
+        <details data-key="matrix-healthy">
           <summary>
             {shown.length === 0
               ? t`All ${folded.length} components are healthy in every region`

@@ -34,7 +34,7 @@ export function TransfersSection({ transfers, now }: { transfers: Transfers; now
           </p>
           {notOpen.length > 0 && <NotOpen lines={notOpen} now={now} />}
           {open.length > 0 && (
-            <details>
+            <details data-key="transfers-open">
               <summary>
                 {notOpen.length === 0
                   ? t`All ${open.length} lines are open, for deposits and withdrawals`
@@ -50,17 +50,21 @@ export function TransfersSection({ transfers, now }: { transfers: Transfers; now
   );
 }
 
-/** More lines than this are folded away: on a phone, each is a card. */
+/** On a phone, each line is a card: the rest is folded away. */
 const fewLines = 6;
 
 function NotOpen({ lines, now }: { lines: TransferLine[]; now: string }) {
-  const table = <Lines caption={t`Not open, by asset and network`} lines={lines} now={now} />;
-  if (lines.length <= fewLines) return table;
+  const more = lines.slice(fewLines);
   return (
-    <details>
-      <summary>{t`${lines.length} lines are not open`}</summary>
-      {table}
-    </details>
+    <>
+      <Lines caption={t`Not open, by asset and network`} lines={lines.slice(0, fewLines)} now={now} />
+      {more.length > 0 && (
+        <details data-key="transfers-not-open">
+          <summary>{plural(more.length, "{0} more line is not open", "{0} more lines are not open")}</summary>
+          <Lines caption={t`More lines that are not open`} lines={more} now={now} />
+        </details>
+      )}
+    </>
   );
 }
 
@@ -86,7 +90,7 @@ function Lines({ caption, lines, now }: { caption: string; lines: TransferLine[]
 function Pauses({ pauses, now }: { pauses: Transfers["pauses"]; now: string }) {
   if (pauses.length === 0) return null;
   return (
-    <details>
+    <details data-key="transfers-pauses">
       <summary>{t`Its newest pauses within ninety days (${pauses.length})`}</summary>
       <Table
         caption={t`Pauses, those that last first`}

@@ -229,7 +229,7 @@ function About({ detail: { exchange, typicalMs, generatedAt }, now }: { detail: 
             {exactText(generatedAt)}
           </time>
         )}.`}{" "}
-      {t`See also: ${(<a href={`/?category=${exchange.category}`}>{categoryWords[exchange.category]}</a>)}`}
+      {t`See also: ${(<a href={`/?category=${exchange.category}`}>{categoryWords[exchange.category]}</a>)}.`}
     </p>
   );
 }

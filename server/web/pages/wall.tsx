@@ -19,11 +19,11 @@ import {
   withoutEmpty,
 } from "./board.js";
 import { editionFor } from "./edition.js";
-import { ageText } from "./format.js";
+import { ageText, maintenanceText } from "./format.js";
 import { plural, t } from "./language.js";
 import { answerPage, type Rendered } from "./page-answer.js";
 import type { PageProps } from "./page.js";
-import { AnnouncedNow, Elapsed, ExactInstant, Headline, healthOf, type Regions, Sign } from "./parts.js";
+import { Elapsed, ExactInstant, Headline, healthOf, type Regions, Sign } from "./parts.js";
 import { commonFault, isTrouble, lookOf } from "./states.js";
 import { recoveringWord, type TroubleCardsProps, troubledVenues } from "./trouble-cards.js";
 import { boardWords } from "./words.js";
@@ -122,7 +122,7 @@ function WallTile({ venue, now }: { venue: Board["venues"][number]; now: string 
       <p>
         <b>{word}</b> {t`for ${(<Elapsed from={since} now={now} />)}`}
         {activeIncidents > 0 && `, ${plural(activeIncidents, "{0} open incident", "{0} open incidents")}`}
-        <AnnouncedNow maintenance={venue.maintenance} now={now} />
+        {venue.maintenance !== null && <span class="minor">; {maintenanceText(venue.maintenance, now)}</span>}
       </p>
     </li>
   );

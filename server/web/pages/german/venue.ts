@@ -198,11 +198,12 @@ export const ofVenue = {
   "What each region sees now": "Was jede Region jetzt sieht",
   "No component of this venue is measured.": "Von diesem Anbieter wird keine Komponente gemessen.",
   "All {0} components are healthy in every region": "Alle {0} Komponenten sind in jeder Region störungsfrei",
-  "{0} more components are not healthy everywhere": {
-    one: "{0} weitere Komponente ist nicht überall störungsfrei",
-    other: "{0} weitere Komponenten sind nicht überall störungsfrei",
+  "{0} more components are not healthy in some region": {
+    one: "{0} weitere Komponente ist in mancher Region nicht störungsfrei",
+    other: "{0} weitere Komponenten sind in mancher Region nicht störungsfrei",
   },
-  "More components that are not healthy everywhere": "Weitere Komponenten, die nicht überall störungsfrei sind",
+  "More components that are not healthy in some region":
+    "Weitere Komponenten, die in mancher Region nicht störungsfrei sind",
   "{0} more components are healthy in every region": {
     one: "{0} weitere Komponente ist in jeder Region störungsfrei",
     other: "{0} weitere Komponenten sind in jeder Region störungsfrei",
@@ -251,7 +252,7 @@ export const ofVenue = {
     "Für eine langsame Komponente gelten längere Zeiträume. Alle Regeln und ihre Begründung: {0}, {1}",
   "the rule book": "das Regelbuch",
   "every threshold as JSON": "alle Grenzwerte als JSON",
-  "the rules in short": "Die Regeln in Kürze",
+  "the rules in short": "die Regeln in Kürze",
   "not counted: it fails only here, and has for long (blocked?)":
     "zählt nicht: nur hier schlägt es fehl, und das seit Langem (gesperrt?)",
   "Components by region": "Komponenten nach Region",
@@ -306,7 +307,11 @@ export const ofVenue = {
   "Open, by asset and network": "Offen, nach Asset und Netz",
   "Not open, by asset and network": "Nicht offen, nach Asset und Netz",
   "All {0} lines are open, for deposits and withdrawals": "Alle {0} Zeilen sind offen, für Ein- und Auszahlungen",
-  "{0} lines are not open": "{0} Zeilen sind nicht offen",
+  "More lines that are not open": "Weitere Zeilen, die nicht offen sind",
+  "{0} more lines are not open": {
+    one: "{0} weitere Zeile ist nicht offen",
+    other: "{0} weitere Zeilen sind nicht offen",
+  },
   "{0} more lines are open": { one: "{0} weitere Zeile ist offen", other: "{0} weitere Zeilen sind offen" },
   "Its newest notices ({0})": "Ihre neuesten Meldungen ({0})",
   "as its documentation said on {0}": "wie ihre Dokumentation am {0} sagte",
@@ -327,7 +332,7 @@ export const ofVenue = {
 
   // venue.tsx
   "{0} ended on {1}.": "{0} endete am {1}.",
-  "See also: {0}": "Siehe auch: {0}",
+  "See also: {0}.": "Siehe auch: {0}.",
   "Measured with {0}.": "Gemessen mit {0}.",
   "An answer typically takes {0}.": "Eine Antwort dauert üblicherweise {0}.",
   "The figures below the matrix are of {0}.": "Die Zahlen unter der Matrix sind von {0}.",

@@ -26,17 +26,19 @@ void t.test("pages on a phone", { skip: chromiumMissing }, async (t) => {
   const { port } = await serve(t, database);
   const root = `http://127.0.0.1:${port}`;
   const { page } = await openWindow(t, browser, phone);
-  const { page: german } = await openWindow(t, browser, { ...phone, locale: "de-DE" });
+  const { page: german } = await openWindow(t, browser, { viewport: { width: 320, height: 844 }, locale: "de-DE" });
 
   await t.test("of a board in trouble, with long names", async (t) => {
     await emptied(database);
     await withLongNames(pool);
     await troubledBoard(pool);
+    await measured(pool, { from: ago(100), to: ago(0), venue: "bybit", fault: "limited" });
+    await decide(pool);
     await withTransfers(pool);
     const paths = await pathsOf(port);
     t.equal(paths.filter((path) => path.startsWith("/incidents/")).length, 2, "an open and a closed incident");
     for (const path of paths) await fits(t, page, root + path);
-    // its words are longer
+    // on a screen that is narrower than most, and its words are longer
     for (const path of paths) await fits(t, german, root + path);
     const axePaths = paths.map((path) => [path, 200] as const);
     await visitPages(t, browser, root, axePaths, phone);
@@ -76,12 +78,13 @@ void t.test("pages on a phone", { skip: chromiumMissing }, async (t) => {
   await t.test("answer ten questions on the first screen or after one tap", async (t) => {
     await emptied(database);
     await troubledBoard(pool);
-    for (const question of questions) await answers(t, page, root, question);
+    const { port: ofTrouble } = await serve(t, database);
+    for (const question of questions) await answers(t, page, `http://127.0.0.1:${ofTrouble}`, question);
     await emptied(database);
     await measured(pool, { from: ago(700), to: ago(600) });
     await decide(pool, ago(600));
-    const { port } = await serve(t, { ...database, staleAfterMs });
-    await answers(t, page, `http://127.0.0.1:${port}`, {
+    const { port: ofOld } = await serve(t, { ...database, staleAfterMs });
+    await answers(t, page, `http://127.0.0.1:${ofOld}`, {
       ...{ asks: "Is this board up to date?", from: "/" },
       shows: [["main p", /^Blind for 1?\d min, since .* UTC: we have nothing newer\./]],
     });
@@ -117,8 +120,10 @@ void t.test("pages on a phone", { skip: chromiumMissing }, async (t) => {
 interface Question {
   asks: string;
   from: string;
-  /** The name of the link; absent: the answer is on the page where the reader is. */
+  /** The name of the link, on the first screen; absent: the answer is on the page where the reader is. */
   tap?: string;
+  /** Instead of `tap`: the name of a link at the foot of each page. */
+  tapInFooter?: string;
   /** Places with their text, which is without the names that the style sheet adds. */
   shows: readonly (readonly [place: string, words: RegExp])[];
 }
@@ -128,7 +133,7 @@ const questions: readonly Question[] = [
     ...{ asks: "Is OKX down, and since when?", from: "/" },
     shows: [
       ["h1", /^OKX is degraded\.$/],
-      [".card", /^OKX Degraded.* Ticker down, in 2 of 3 regions.* since \d\d:\d\d UTC \(\d min/],
+      [".card", /^OKX Degraded.* Ticker down, in 2 of 3 regions.* Since \d\d:\d\d UTC \(\d min/],
     ],
   },
   {
@@ -167,7 +172,7 @@ const questions: readonly Question[] = [
       [".updates button[aria-label='Copy this badge in Markdown']", /^$/],
     ],
   },
-  { ...{ asks: "Has it an API?", from: "/", tap: "This page as JSON" }, shows: [["pre", /^\{"generatedAt"/]] },
+  { ...{ asks: "Has it an API?", from: "/", tapInFooter: "This page as JSON" }, shows: [["pre", /^\{"generatedAt"/]] },
   {
     ...{ asks: "How do they know?", from: "/", tap: "Ticker" },
     shows: [
@@ -176,14 +181,20 @@ const questions: readonly Question[] = [
     ],
   },
   {
-    ...{ asks: "What does the uptime mean?", from: "/", tap: "How this is measured" },
+    ...{ asks: "What does the uptime mean?", from: "/", tapInFooter: "How this is measured" },
     shows: [["#five-definitions + ul li:nth-child(3)", /^Uptime is the share of the measured minutes/]],
   },
 ];
 
-async function answers(t: Test, page: Page, root: string, { asks, from, tap, shows }: Question) {
+async function answers(t: Test, page: Page, root: string, { asks, from, tap, tapInFooter, shows }: Question) {
   await page.goto(root + from);
-  if (tap !== undefined) await page.getByRole("link", { name: tap, exact: true }).first().click();
+  const linkOf = (name: string) => page.getByRole("link", { name, exact: true }).first();
+  if (tap !== undefined) {
+    const { y, height } = (await linkOf(tap).boundingBox())!;
+    t.ok(y + height <= phone.viewport.height, `${tap} is on the first screen`);
+    await linkOf(tap).click();
+  }
+  if (tapInFooter !== undefined) await linkOf(tapInFooter).click();
   for (const [place, words] of shows) {
     const shown = page.locator(place).first();
     t.match((await shown.innerText()).replace(/\s+/g, " ").trim(), words, asks);

@@ -37,4 +37,19 @@ void t.test("pages of transfers", async (t) => {
     t.match(venue.text, /Deposits and withdrawals/);
     t.match(venue.text, /SOL/);
   });
+
+  await t.test("a long list of what is paused is folded after six lines", async (t) => {
+    const paused = ["ADA", "BTC", "DOGE", "ETH", "SOL", "USDC", "USDT", "XRP"].map((asset) => line(asset, null, "paused"));
+    for (const [venue, count, more] of [
+      ["bitfinex", 6, null],
+      ["kucoin", 8, "2"],
+    ] as const) {
+      await listed(pool, venue, ago(2), paused.slice(0, count));
+      const { html } = await getPage(port, `/venues/${venue}`);
+      t.match(html, "Not open, by asset and network");
+      const [, folded = null] =
+        /<details data-key="transfers-not-open"><summary>(\d+) more lines are not open/.exec(html) ?? [];
+      t.equal(folded, more);
+    }
+  });
 });

@@ -31,6 +31,22 @@ void t.test("a venue that nobody has measured", async (t) => {
   t.match(decided.text, /Unknown not counted: it sends nothing/);
 });
 
+void t.test("of a venue that is wholly down, the three worst components are not folded away", async (t) => {
+  const { pool, registry } = await emptied(database);
+  const now = ago(0);
+  await measured(pool, { from: ago(400), to: now });
+  await measured(pool, { from: ago(150), to: now, venue: "okx", fault: "http" });
+  await decideThrough(pool, ago(370), now);
+  const { port } = await serve(t, { pool, registry });
+  const { html } = await getPage(port, "/venues/okx");
+  const [matrix] = /<section aria-labelledby="matrix">.*?<\/section>/s.exec(html)!;
+  const [shown, more] = matrix
+    .split('<details data-key="matrix-more">')
+    .map((part) => part.match(/scope="row"/g)!.length);
+  t.equal(shown, 3);
+  t.ok(more! >= 4, `${more} are folded`);
+});
+
 void t.test("a chain that stands is a venue's own incident, and its providers are not at fault", async (t) => {
   const { pool } = await emptied(database);
   const registry = await loadRegistry("registry/all.json");
