@@ -39,7 +39,9 @@ void t.test("pages of transfers", async (t) => {
   });
 
   await t.test("a long list of what is paused is folded after six lines", async (t) => {
-    const paused = ["ADA", "BTC", "DOGE", "ETH", "SOL", "USDC", "USDT", "XRP"].map((asset) => line(asset, null, "paused"));
+    const paused = ["ADA", "BTC", "DOGE", "ETH", "SOL", "USDC", "USDT", "XRP"].map((asset) =>
+      line(asset, null, "paused"),
+    );
     for (const [venue, count, more] of [
       ["bitfinex", 6, null],
       ["kucoin", 8, "2"],
