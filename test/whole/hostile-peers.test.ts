@@ -12,8 +12,8 @@ import { pythonMissing, pythonPath } from "../support/python.js";
 import type { ReadingCost } from "../support/reading-process.js";
 import { saying, serveTcp } from "../support/tcp-server.js";
 
-/** Above an idle program. The limit of a bot's client is larger, because its answers are. */
-const mostMiB: Record<string, number> = { client: 80, "client in Python": 80 };
+/** Above an idle program. The limits of a feed's reader and of a bot's client are larger, because their answers are. */
+const mostMiB: Record<string, number> = { feed: 60, client: 80, "client in Python": 80 };
 
 /** Of all threads, and so twice the 250 ms for which a probe may stand still (tolerableMs.answer). */
 const mostBlockedMs = 500;
