@@ -173,7 +173,7 @@ function venuePage({ view, hasChosen, detail, matrix, transfers, config, baseUrl
     children: (
       <>
         <Headline state={matrix.state} age={age} more={headline}>
-          <Since detail={detail} matrix={matrix} />
+          {end === null && <Since detail={detail} matrix={matrix} />}
         </Headline>
         {end !== null && <EndNote end={end} now={now} />}
         <About detail={detail} now={now} />

@@ -180,7 +180,7 @@ void t.test("a board of one's own", async (t) => {
   await t.test("says of its venues what the API says of them, and nothing of others", async (t) => {
     const { text, title, venues, icon, html } = await getPage(port, "/?venues=okx,kraken");
     t.strictSame(venues, ["Kraken", "OKX"]);
-    t.match(text, /^OKX is degraded\. .* 1 of 2 healthy\./);
+    t.match(text, /^OKX is degraded\. 1 of 2 healthy\. This is a board of your own/);
     t.match(text, /This is a board of your own: Kraken and OKX\./);
     t.match(title, /^Kraken and OKX: OKX is degraded\. 1 of 2 healthy/);
     t.equal(icon, "degraded");
