@@ -42,7 +42,8 @@ await t.test("a common outage is seen from one machine, and stays on record", as
   failing.forEach((venue, place) => way.world.fault({ venue, ...kinds[place % kinds.length]! }));
   // a network can close sockets, but it cannot answer
   for (const venue of failing) way.world.fault({ venue, component: "ws:conn", kind: "socket-closed" });
-  await states.until(failing.flatMap(rest), "outage");
+  const down = failing.flatMap((id) => [...rest(id), `${id} ws:conn`]);
+  await states.until(down, "outage");
   const open = await opened();
   for (const { venue, slug } of open) {
     const { beganAtOnce } = await get<{ beganAtOnce: string[] }>(`${way.url}/v1/incidents/${slug}`);
@@ -59,7 +60,7 @@ await t.test("a common outage is seen from one machine, and stays on record", as
   for (const { id, impaired } of await readRegions(way.url)) t.notOk(impaired, id);
 
   await way.world.clear();
-  await states.until(failing.flatMap(rest), "operational");
+  await states.until(down, "operational");
   await until(async () => (await readIncidents(way.url)).every(({ status }) => status === "closed"));
   t.same((await readIncidents(way.url)).map(({ slug }) => slug).sort(), open.map(({ slug }) => slug).sort());
   for (const [one, place] of begun) t.notMatch(states.since(one, place).join(), /degraded|outage/, one);
@@ -69,7 +70,7 @@ await t.test("a common outage is seen from one machine, and stays on record", as
     let incidents: Incident[] = [];
     await until(async () => {
       incidents = await readIncidents(way.url);
-      return failing.flatMap(rest).every((one) => incidents.some((it) => `${it.venue} ${it.component}` === one));
+      return down.every((one) => incidents.some((it) => `${it.venue} ${it.component}` === one));
     });
     return incidents;
   }
