@@ -300,9 +300,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "late samples are not rolled up",
-    file: "server/core/rollups/upkeep.js",
-    from: "await pool.query(sql `call upkeep.refresh_late(${at})`);",
-    to: "",
+    file: "sql/rollups/050-refresh.sql",
+    from: "when 1 then call upkeep.refresh('sample_minute', minute_start, minute_end);",
+    to: "when 1 then null;",
     faults: `00:01:00.000 part region-1-1 from database for 400000 ms`,
   },
   {

@@ -149,15 +149,36 @@ create procedure upkeep.refresh_all(from_at timestamptz, to_at timestamptz)
 language plpgsql
 as $$
 declare
-  minute_end timestamptz := time_bucket('1 minute', to_at) + interval '1 minute';
+  level integer := 1;
 begin
-  call upkeep.refresh('sample_minute', time_bucket('1 minute', from_at), minute_end);
-  call upkeep.refresh('sample_hour', time_bucket('1 hour', from_at), time_bucket('1 hour', to_at) + interval '1 hour');
-  call upkeep.refresh('component_minute', time_bucket('1 minute', from_at), minute_end);
-  call upkeep.refresh('venue_minute', time_bucket('1 minute', from_at), minute_end);
-  call upkeep.refresh_days(from_at, to_at);
-  -- at the time when the last hour of the window is kept
-  call upkeep.refresh_over_hours(from_at, to_at + upkeep.kept_after());
+  while level is not null loop
+    call upkeep.refresh_level(level, from_at, to_at);
+  end loop;
+end;
+$$;
+
+-- One of the levels, the lowest of which is 1: `level` becomes the next, or null after the highest. Core rolls up late
+-- samples with a call for each, because the embedded database serves nobody else during a call.
+create procedure upkeep.refresh_level(inout level integer, from_at timestamptz, to_at timestamptz)
+language plpgsql
+as $$
+declare
+  minute_start timestamptz := time_bucket('1 minute', from_at);
+  minute_end   timestamptz := time_bucket('1 minute', to_at) + interval '1 minute';
+begin
+  case level
+    when 1 then call upkeep.refresh('sample_minute', minute_start, minute_end);
+    when 2 then
+      call upkeep.refresh(
+        'sample_hour', time_bucket('1 hour', from_at), time_bucket('1 hour', to_at) + interval '1 hour'
+      );
+    when 3 then call upkeep.refresh('component_minute', minute_start, minute_end);
+    when 4 then call upkeep.refresh('venue_minute', minute_start, minute_end);
+    when 5 then call upkeep.refresh_days(from_at, to_at);
+    -- at the time when the last hour of the window is kept
+    when 6 then call upkeep.refresh_over_hours(from_at, to_at + upkeep.kept_after());
+  end case;
+  level := nullif(level, 6) + 1;
 end;
 $$;
 

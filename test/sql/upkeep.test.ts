@@ -323,6 +323,34 @@ void t.test("core stores the hours that it missed, with all that a page reads of
   await assertRolledUp(t, pool, missed, now, ["sample_hour", "rest_hour", "stream_hour", "latency_hour"]);
 });
 
+void t.test(
+  "core rolls up late samples one level at a time, so that the embedded database serves others",
+  async (t) => {
+    const { pool } = await migratedDatabase(t);
+    const now = new Date();
+    const late = [100, 50, 3].flatMap((hours) => samplesAround(new Date(+now - hours * hourMs), 3));
+    await insertRaw(pool, late);
+    const clock = { at: now, passedMs: 0 };
+    const upkeep = upkeepBy(pool, clock);
+    await upkeep.doWhatIsDue(() => true);
+    const exist = async (rollup: string) =>
+      (await pool.query(sql`select from ${sql.ident(rollup)} limit 1`)).length > 0;
+    const inOrder = ["sample_minute", "component_minute", "venue_minute"];
+    const seen: boolean[][] = [];
+    clock.passedMs += usualUpkeepPace.openBucketsMs;
+    for (let passes = 0; passes < 6; passes++) {
+      await upkeep.doWhatIsDue(() => true);
+      seen.push(await Promise.all(inOrder.map(exist)));
+    }
+    t.ok(
+      seen.some(([first, , last]) => first && !last),
+      "a pass ends between two levels",
+    );
+    t.strictSame(seen.at(-1), [true, true, true]);
+    await assertRolledUp(t, pool, late, now, ["sample_minute", "sample_hour", "component_minute", "venue_minute"]);
+  },
+);
+
 void t.test("chunks by minute are compressed once they are over, and late rows too", async (t) => {
   const { pool } = await migratedDatabase(t);
   const now = new Date();

@@ -126,6 +126,8 @@ export function makeUpkeep(
  */
 function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics): Chore[] {
   let late: "rolled up" | "waits" | "failed" = "waits";
+  /** The next level over which late samples are rolled up, and until when; null: all of them are. */
+  let nextLate: { level: number; at: Date } | null = null;
   /** When the current hour was last recomputed; null since the start. */
   let currentHourAt: Date | null = null;
   /** Spans that expire together and are still to be compared with their roll-ups; null: none were chosen. */
@@ -139,9 +141,17 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
     if (row!.due) currentHourAt = at;
   }
 
-  async function rollUpLate(at: Date): Promise<void> {
+  async function rollUpLate(at: Date): Promise<"in part" | void> {
+    const here = nextLate ?? { level: 1, at };
+    nextLate = null;
     try {
-      await pool.query(sql`call upkeep.refresh_late(${at})`);
+      const [next] = await pool.query<{ level: number | null }>(sql`
+        call upkeep.refresh_level(${here.level}, ${here.at}::timestamptz - upkeep.late_window(), ${here.at})
+      `);
+      if (next!.level !== null) {
+        nextLate = { ...here, level: next!.level };
+        return "in part";
+      }
       late = "rolled up";
     } catch (error) {
       late = underWayElsewhere(error) ? "waits" : "failed";

@@ -162,7 +162,7 @@ void t.test("core exports how far it is behind", async (t) => {
 void t.test("a chore that waits for a failed chore has failed too", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   const { registry, meter } = engineMetrics(t, url);
-  await pool.script("drop procedure upkeep.refresh_late");
+  await pool.script("drop procedure upkeep.refresh_level");
   let passedMs = 0;
   const log = makeLog("test", "error", () => {});
   const clock = { now: () => Promise.resolve(new Date()), passedMs: () => passedMs };
