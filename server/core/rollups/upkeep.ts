@@ -125,9 +125,7 @@ export function makeUpkeep(
  * dropped until late samples are rolled up, nor while rolling them up fails.
  */
 function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics): Chore[] {
-  let late: "rolled up" | "waits" | "failed" = "waits";
-  /** The next level over which late samples are rolled up, and until when; null: all of them are. */
-  let nextLate: { level: number; at: Date } | null = null;
+  const late = rollUpOfLate(pool);
   /** When the current hour was last recomputed; null since the start. */
   let currentHourAt: Date | null = null;
   /** Spans that expire together and are still to be compared with their roll-ups; null: none were chosen. */
@@ -141,29 +139,11 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
     if (row!.due) currentHourAt = at;
   }
 
-  async function rollUpLate(at: Date): Promise<"in part" | void> {
-    const here = nextLate ?? { level: 1, at };
-    nextLate = null;
-    try {
-      const [next] = await pool.query<{ level: number | null }>(sql`
-        call upkeep.refresh_level(${here.level}, ${here.at}::timestamptz - upkeep.late_window(), ${here.at})
-      `);
-      if (next!.level !== null) {
-        nextLate = { ...here, level: next!.level };
-        return "in part";
-      }
-      late = "rolled up";
-    } catch (error) {
-      late = underWayElsewhere(error) ? "waits" : "failed";
-      throw error;
-    }
-  }
-
   /** Compares samples with their roll-ups before it drops them: one hour or day of a venue at a time. */
   async function dropOld(at: Date): Promise<"in part" | void> {
     const reason = "old chunks cannot be dropped until late samples are rolled up";
-    if (late === "waits") throw new NotYet(reason);
-    if (late === "failed") throw new Error(reason);
+    if (late.outcome() === "waits") throw new NotYet(reason);
+    if (late.outcome() === "failed") throw new Error(reason);
     expiring ??= { at, spans: await spansToReconcile(pool, at, { expiring: true }) };
     const [span] = expiring.spans;
     if (span) {
@@ -213,7 +193,7 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
       everyMs: pace.lateMs,
       // it may block the embedded database for seconds while a new leader catches up on missed instants
       firstAfterMs: pace.openBucketsMs,
-      run: rollUpLate,
+      run: late.rollUpNextLevel,
     },
     {
       name: "adding up deposits and withdrawals",
@@ -250,6 +230,32 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
       run: () => vacuumRewritten(pool),
     },
   ];
+}
+
+/** Rolls late samples up, a level of the roll-ups at a time: the embedded database serves nobody else during a call. */
+function rollUpOfLate(pool: Pool) {
+  let outcome: "rolled up" | "waits" | "failed" = "waits";
+  /** The next level, and until when samples are rolled up; null: all levels are done. */
+  let next: { level: number; at: Date } | null = null;
+
+  async function rollUpNextLevel(at: Date): Promise<"in part" | void> {
+    const here = next ?? { level: 1, at };
+    next = null;
+    try {
+      const [row] = await pool.query<{ level: number | null }>(sql`
+        call upkeep.refresh_level(${here.level}, ${here.at}::timestamptz - upkeep.late_window(), ${here.at})
+      `);
+      const level = row!.level;
+      if (level === null) outcome = "rolled up";
+      else next = { ...here, level };
+    } catch (error) {
+      outcome = underWayElsewhere(error) ? "waits" : "failed";
+      throw error;
+    }
+    if (next) return "in part";
+  }
+
+  return { rollUpNextLevel, outcome: () => outcome };
 }
 
 const noMetrics: ReconcileMetrics = { compared() {}, differs() {} };
