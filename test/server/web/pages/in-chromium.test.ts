@@ -66,6 +66,10 @@ void t.test("pages in Chromium", { skip: chromiumMissing }, async (t) => {
     await page.goto(root);
     await page.locator("summary").first().click();
     await page.locator("input[name=q]").fill("okx");
+    const { page: venue } = await openWindow(t, browser);
+    await venue.goto(`${root}/venues/bybit`);
+    const healthy = venue.locator("[data-key=matrix-healthy]");
+    await healthy.locator("summary").click();
     const now = ago(0);
     await measured(database.pool, { from: ago(90), to: now });
     const trouble = { venue: "bybit", component: "rest:ticker", fault: "timeout" } as const;
@@ -76,6 +80,8 @@ void t.test("pages in Chromium", { skip: chromiumMissing }, async (t) => {
     t.equal(await page.locator("input[name=q]").inputValue(), "okx", "typed text is kept");
     t.equal(await page.evaluate(() => document.activeElement?.getAttribute("name")), "q", "so is the focus");
     t.ok((await page.locator("details").first().getAttribute("open")) !== null, "so is an unfolded part");
+    await until(async () => (await healthy.locator("summary").innerText()).includes(" more component"));
+    t.ok((await healthy.getAttribute("open")) !== null, "and one whose rows and summary change");
   });
   await t.test("a board of all categories, a chain and a venue that has ended", async (t) => {
     const all = await loadRegistry("registry/all.json");
