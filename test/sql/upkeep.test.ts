@@ -323,33 +323,30 @@ void t.test("core stores the hours that it missed, with all that a page reads of
   await assertRolledUp(t, pool, missed, now, ["sample_hour", "rest_hour", "stream_hour", "latency_hour"]);
 });
 
-void t.test(
-  "core rolls up late samples one level at a time, so that the embedded database serves others",
-  async (t) => {
-    const { pool } = await migratedDatabase(t);
-    const now = new Date();
-    const late = [100, 50, 3].flatMap((hours) => samplesAround(new Date(+now - hours * hourMs), 3));
-    await insertRaw(pool, late);
-    const clock = { at: now, passedMs: 0 };
-    const upkeep = upkeepBy(pool, clock);
-    await upkeep.doWhatIsDue(() => true);
-    const exist = async (rollup: string) =>
-      (await pool.query(sql`select from ${sql.ident(rollup)} limit 1`)).length > 0;
-    const inOrder = ["sample_minute", "component_minute", "venue_minute"];
-    const seen: boolean[][] = [];
-    clock.passedMs += usualUpkeepPace.openBucketsMs;
-    for (let passes = 0; passes < 6; passes++) {
-      await upkeep.doWhatIsDue(() => true);
-      seen.push(await Promise.all(inOrder.map(exist)));
-    }
-    t.ok(
-      seen.some(([first, , last]) => first && !last),
-      "a pass ends between two levels",
-    );
-    t.strictSame(seen.at(-1), [true, true, true]);
-    await assertRolledUp(t, pool, late, now, ["sample_minute", "sample_hour", "component_minute", "venue_minute"]);
-  },
-);
+void t.test("the embedded database serves others while late samples are rolled up", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const now = new Date();
+  const late = [100, 50, 3].flatMap((hours) => samplesAround(new Date(+now - hours * hourMs), 3));
+  await insertRaw(pool, late);
+  const clock = { at: now, passedMs: 0 };
+  const upkeep = upkeepBy(pool, clock);
+  await upkeep.doWhatIsDue(() => true);
+  clock.passedMs += usualUpkeepPace.openBucketsMs;
+  let working = true;
+  const work = upkeep.doWhatIsDue(() => true).finally(() => (working = false));
+  let servedBetweenLevels = 0;
+  while (working) {
+    const [row] = await pool.query<{ between: boolean }>(sql`
+      select exists (select from sample_minute) and not exists (select from venue_minute) as between
+    `);
+    if (row!.between) servedBetweenLevels++;
+  }
+  await work;
+  const [row] = await pool.query<{ embedded: boolean }>(sql`select is_embedded() as embedded`);
+  // a server commits and shows each level anyway
+  if (row!.embedded) t.ok(servedBetweenLevels > 0, "a reader has an answer before the highest level is done");
+  await assertRolledUp(t, pool, late, now, ["sample_minute", "sample_hour", "component_minute", "venue_minute"]);
+});
 
 void t.test("chunks by minute are compressed once they are over, and late rows too", async (t) => {
   const { pool } = await migratedDatabase(t);

@@ -125,7 +125,7 @@ export function makeUpkeep(
  * dropped until late samples are rolled up, nor while rolling them up fails.
  */
 function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics): Chore[] {
-  const late = rollUpOfLate(pool);
+  let late: "rolled up" | "waits" | "failed" = "waits";
   /** When the current hour was last recomputed; null since the start. */
   let currentHourAt: Date | null = null;
   /** Spans that expire together and are still to be compared with their roll-ups; null: none were chosen. */
@@ -139,11 +139,22 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
     if (row!.due) currentHourAt = at;
   }
 
+  async function rollUpLate(at: Date): Promise<void> {
+    try {
+      // a call for each level, since the embedded database serves nobody else during a call
+      for (let level: number | null = 1; level !== null;) level = await refreshLevel(pool, level, at);
+      late = "rolled up";
+    } catch (error) {
+      late = underWayElsewhere(error) ? "waits" : "failed";
+      throw error;
+    }
+  }
+
   /** Compares samples with their roll-ups before it drops them: one hour or day of a venue at a time. */
   async function dropOld(at: Date): Promise<"in part" | void> {
     const reason = "old chunks cannot be dropped until late samples are rolled up";
-    if (late.outcome() === "waits") throw new NotYet(reason);
-    if (late.outcome() === "failed") throw new Error(reason);
+    if (late === "waits") throw new NotYet(reason);
+    if (late === "failed") throw new Error(reason);
     expiring ??= { at, spans: await spansToReconcile(pool, at, { expiring: true }) };
     const [span] = expiring.spans;
     if (span) {
@@ -193,7 +204,7 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
       everyMs: pace.lateMs,
       // it may block the embedded database for seconds while a new leader catches up on missed instants
       firstAfterMs: pace.openBucketsMs,
-      run: late.rollUpNextLevel,
+      run: rollUpLate,
     },
     {
       name: "adding up deposits and withdrawals",
@@ -232,33 +243,15 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
   ];
 }
 
-/** Rolls late samples up, a level of the roll-ups at a time: the embedded database serves nobody else during a call. */
-function rollUpOfLate(pool: Pool) {
-  let outcome: "rolled up" | "waits" | "failed" = "waits";
-  /** The next level, and until when samples are rolled up; null: all levels are done. */
-  let next: { level: number; at: Date } | null = null;
-
-  async function rollUpNextLevel(at: Date): Promise<"in part" | void> {
-    const here = next ?? { level: 1, at };
-    next = null;
-    try {
-      const [row] = await pool.query<{ level: number | null }>(sql`
-        call upkeep.refresh_level(${here.level}, ${here.at}::timestamptz - upkeep.late_window(), ${here.at})
-      `);
-      const level = row!.level;
-      if (level === null) outcome = "rolled up";
-      else next = { ...here, level };
-    } catch (error) {
-      outcome = underWayElsewhere(error) ? "waits" : "failed";
-      throw error;
-    }
-    if (next) return "in part";
-  }
-
-  return { rollUpNextLevel, outcome: () => outcome };
-}
-
 const noMetrics: ReconcileMetrics = { compared() {}, differs() {} };
+
+/** Rolls late samples up over one level of the roll-ups, and returns the next one. */
+async function refreshLevel(pool: Pool, level: number, at: Date): Promise<number | null> {
+  const [next] = await pool.query<{ level: number | null }>(sql`
+    call upkeep.refresh_level(${level}, ${at}::timestamptz - upkeep.late_window(), ${at})
+  `);
+  return next!.level;
+}
 
 /** One hour at a time: after an absence of core a whole week is read, and other chores run in between. */
 async function keepNextHour(pool: Pool, at: Date): Promise<"in part" | void> {
