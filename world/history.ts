@@ -4,6 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { accepted, type Decided, type Refused } from "../server/core/engine/tick.js";
+import { refreshByLevel } from "../server/core/rollups/upkeep.js";
 import { packagedFile, version } from "../shared/config/package.js";
 import { type Db, type Pool, sql } from "../shared/database/pool.js";
 import type { Log } from "../shared/log/log.js";
@@ -35,7 +36,7 @@ export async function makeHistory(pool: Pool, options: HistoryOptions): Promise<
 /**
  * Fills an empty database with what must exist before the engine runs: all incidents, since the engine decides no
  * instant earlier than its last one. It also adds the uptime of all days before today, and samples of the last eight
- * days, from which core's upkeep makes roll-ups. `fillEarlier` adds the rest.
+ * days. `fillEarlier` rolls these up and adds the rest.
  */
 export async function makeRecentHistory(pool: Pool, { days, now, log }: HistoryOptions): Promise<void> {
   const startedAt = performance.now();
@@ -88,8 +89,7 @@ export async function fillEarlier(pool: Pool, { days, now, log, filledFrom, onFi
     await fillPiece(pool, insert, piece, new Date(startOfDay(now)));
     await onFilled?.(piece.from);
   }
-  // where core runs, it has already done most of this
-  await pool.query(sql`call upkeep.refresh_all(${recentFrom}, ${now})`);
+  await refreshByLevel(pool, recentFrom, now);
   // its buckets are five days long, so it is not part of the pieces
   await pool.query(sql`call upkeep.refresh('usual_hour', null, time_bucket('5 days', ${now}::timestamptz))`);
   await pool.query(sql`update leader set expires_at = '-infinity' where office = ${historyRefresh}`);
@@ -191,7 +191,8 @@ function beginningOf(days: number, now: Date): Date {
 
 /**
  * Takes the same lease as a refresh that reaches back to data that may be dropped, so that old samples stay until they
- * are rolled up.
+ * are rolled up. Core leaves the roll-up of late samples to this history meanwhile: all of it at once would occupy the
+ * embedded database for many seconds.
  */
 export async function holdRetention(pool: Pool): Promise<void> {
   await pool.query(sql`
@@ -201,6 +202,7 @@ export async function holdRetention(pool: Pool): Promise<void> {
   `);
 }
 
+/** The office that `upkeep.past_is_written` asks for. */
 const historyRefresh = "refresh of the history";
 
 /**

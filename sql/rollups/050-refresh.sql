@@ -135,6 +135,15 @@ begin
 end;
 $$;
 
+-- Whether somebody writes samples of the past and rolls them up in small pieces (world/history.ts). Late samples wait
+-- then: rolling up all of that past at once would occupy the embedded database for many seconds.
+create function upkeep.past_is_written() returns boolean language sql stable
+begin atomic
+  select exists (
+    select from leader l where l.office = 'refresh of the history' and l.expires_at > clock_timestamp()
+  );
+end;
+
 -- Every ten minutes: late samples, at every level. A window without changes costs a few milliseconds.
 create procedure upkeep.refresh_late(at timestamptz)
 language plpgsql
@@ -157,8 +166,8 @@ begin
 end;
 $$;
 
--- One of the levels, the lowest of which is 1: `level` becomes the next, or null after the highest. Core rolls up late
--- samples with a call for each, because the embedded database serves nobody else during a call.
+-- One of the levels, the lowest of which is 1: `level` becomes the next, or null after the highest. Core refreshes each
+-- with a call of its own, because the embedded database serves nobody else during a call.
 create procedure upkeep.refresh_level(inout level integer, from_at timestamptz, to_at timestamptz)
 language plpgsql
 as $$

@@ -3,6 +3,7 @@ import t from "tap";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { makeUpkeep, usualUpkeepPace } from "../../server/core/rollups/upkeep.js";
 import { migratedDatabase } from "../support/database.js";
+import { holdRetention } from "../../world/history.js";
 import { ago } from "../support/fleet.js";
 import { insertRaw } from "../support/random-samples.js";
 import { type Component, latencyHours } from "../support/rollup-model.js";
@@ -346,6 +347,25 @@ void t.test("the embedded database serves others while late samples are rolled u
   // a server commits and shows each level anyway
   if (row!.embedded) t.ok(servedBetweenLevels > 0, "a reader has an answer before the highest level is done");
   await assertRolledUp(t, pool, late, now, ["sample_minute", "sample_hour", "component_minute", "venue_minute"]);
+});
+
+void t.test("late samples wait while a history is written, which rolls them up in pieces", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const now = new Date();
+  const late = samplesAround(new Date(+now - 50 * hourMs), 3);
+  await insertRaw(pool, late);
+  const clock = { at: now, passedMs: 0 };
+  const upkeep = upkeepBy(pool, clock);
+  await holdRetention(pool);
+  const minutes = () => pool.query(sql`select from sample_minute`);
+  await upkeep.doWhatIsDue(() => true);
+  clock.passedMs += usualUpkeepPace.openBucketsMs;
+  await upkeep.doWhatIsDue(() => true);
+  t.equal((await minutes()).length, 0);
+  await pool.script("update leader set expires_at = '-infinity' where office like 'refresh of %'");
+  clock.passedMs += 2_000;
+  await upkeep.doWhatIsDue(() => true);
+  t.ok((await minutes()).length > 0);
 });
 
 void t.test("chunks by minute are compressed once they are over, and late rows too", async (t) => {

@@ -95,7 +95,7 @@ export function makeUpkeep(
       if (done === "more later") return Math.min(nextPieceMs, chore.everyMs);
     } catch (error) {
       if (error instanceof NotYet || underWayElsewhere(error)) {
-        if (!waiting.has(chore)) log.info(`${chore.name} is waiting for another core, operator or migration`);
+        if (!waiting.has(chore)) log.info(`${chore.name} is waiting for another core, operator, migration or demo`);
         waiting.add(chore);
         return chore.retryMs ?? retryMs;
       }
@@ -141,11 +141,14 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
 
   async function rollUpLate(at: Date): Promise<void> {
     try {
-      // a call for each level, since the embedded database serves nobody else during a call
-      for (let level: number | null = 1; level !== null;) level = await refreshLevel(pool, level, at);
+      const [past] = await pool.query<{ from: Date; isWritten: boolean }>(sql`
+        select ${at}::timestamptz - upkeep.late_window() as from, upkeep.past_is_written() as "isWritten"
+      `);
+      if (past!.isWritten) throw new NotYet("the past is being written, and rolled up with it");
+      await refreshByLevel(pool, past!.from, at);
       late = "rolled up";
     } catch (error) {
-      late = underWayElsewhere(error) ? "waits" : "failed";
+      late = error instanceof NotYet || underWayElsewhere(error) ? "waits" : "failed";
       throw error;
     }
   }
@@ -245,12 +248,14 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
 
 const noMetrics: ReconcileMetrics = { compared() {}, differs() {} };
 
-/** Rolls late samples up over one level of the roll-ups, and returns the next one. */
-async function refreshLevel(pool: Pool, level: number, at: Date): Promise<number | null> {
-  const [next] = await pool.query<{ level: number | null }>(sql`
-    call upkeep.refresh_level(${level}, ${at}::timestamptz - upkeep.late_window(), ${at})
-  `);
-  return next!.level;
+/** As `upkeep.refresh_all`, with a call for each level: the embedded database serves nobody else during a call. */
+export async function refreshByLevel(pool: Pool, from: Date, to: Date): Promise<void> {
+  for (let level: number | null = 1; level !== null;) {
+    const [next]: { level: number | null }[] = await pool.query(
+      sql`call upkeep.refresh_level(${level}, ${from}, ${to})`,
+    );
+    level = next!.level;
+  }
 }
 
 /** One hour at a time: after an absence of core a whole week is read, and other chores run in between. */
