@@ -141,11 +141,7 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
 
   async function rollUpLate(at: Date): Promise<void> {
     try {
-      const [past] = await pool.query<{ from: Date; isWritten: boolean }>(sql`
-        select ${at}::timestamptz - upkeep.late_window() as from, upkeep.past_is_written() as "isWritten"
-      `);
-      if (past!.isWritten) throw new NotYet("the past is being written, and rolled up with it");
-      await refreshByLevel(pool, past!.from, at);
+      await refreshLate(pool, at);
       late = "rolled up";
     } catch (error) {
       late = error instanceof NotYet || underWayElsewhere(error) ? "waits" : "failed";
@@ -247,6 +243,15 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
 }
 
 const noMetrics: ReconcileMetrics = { compared() {}, differs() {} };
+
+/** As `upkeep.refresh_late`, with a call for each level. */
+async function refreshLate(pool: Pool, at: Date): Promise<void> {
+  const [past] = await pool.query<{ from: Date; isWritten: boolean }>(sql`
+    select ${at}::timestamptz - upkeep.late_window() as from, upkeep.past_is_written() as "isWritten"
+  `);
+  if (past!.isWritten) throw new NotYet("the past is being written, and rolled up with it");
+  await refreshByLevel(pool, past!.from, at);
+}
 
 /** As `upkeep.refresh_all`, with a call for each level: the embedded database serves nobody else during a call. */
 export async function refreshByLevel(pool: Pool, from: Date, to: Date): Promise<void> {
